@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_HPP
+#define TRIKKOS_HPP
+
+/// \file
+/// Every public header.
+
+#include <Trikkos_BackwardError.hpp>
+#include <Trikkos_Concepts.hpp>
+#include <Trikkos_Gallery.hpp>
+#include <Trikkos_MatrixMarket.hpp>
+#include <Trikkos_Options.hpp>
+#include <Trikkos_Plan.hpp>
+#include <Trikkos_Solve.hpp>
+#include <Trikkos_Status.hpp>
+#include <Trikkos_Tridiagonal.hpp>
+#include <Trikkos_Version.hpp>
+#include <Trikkos_Workspace.hpp>
+
+#endif

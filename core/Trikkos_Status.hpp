@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_STATUS_HPP
+#define TRIKKOS_STATUS_HPP
+
+#include <cstdint>
+#include <string>
+
+namespace Trikkos {
+
+/// What a solve found out about its numbers. Obtained from `Workspace::status(exec)` or
+/// `Plan::status(exec)`, the only calls that wait.
+struct Status {
+  enum class Reason {
+    none,
+    singular,    ///< a column without a usable pivot: A is singular to working precision
+    not_finite,  ///< Inf or NaN in A or b, or an intermediate overflow
+    unstable,    ///< an algorithm without pivoting met a pivot too small to trust its result
+    inaccurate   ///< `Options::verify`: the backward error exceeds the tolerance
+  };
+
+  Reason reason = Reason::none;
+  std::int64_t row = -1;       ///< first bad row, -1 if none
+  double backward_error = -1;  ///< worst over the right-hand sides with `Options::verify`, else -1
+
+  bool ok() const { return reason == Reason::none; }
+  explicit operator bool() const { return ok(); }
+
+  /// One sentence for a log.
+  std::string why() const {
+    const std::string at = row < 0 ? std::string{} : " (row " + std::to_string(row) + ")";
+    switch (reason) {
+      case Reason::none: return "ok";
+      case Reason::singular: return "the matrix is singular" + at;
+      case Reason::not_finite: return "Inf, NaN or overflow" + at;
+      case Reason::unstable: return "pivoting was needed but not done" + at;
+      case Reason::inaccurate: return "backward error " + std::to_string(backward_error) +
+                                      " exceeds the tolerance of Options::verify";
+    }
+    return "unknown";
+  }
+};
+
+}  // namespace Trikkos
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_DIAGNOSIS_HPP
+#define TRIKKOS_IMPL_DIAGNOSIS_HPP
+
+#include <Trikkos_Concepts.hpp>
+#include <Trikkos_Status.hpp>
+#include <limits>
+
+namespace Trikkos::Impl {
+
+/// What kernels report to a Status: device memory of three words, the first bad row of each kind.
+/// Written by atomic minima, so the report does not depend on scheduling.
+struct Diagnosis {
+  enum Word : int {
+    elimination,  ///< first row where the elimination broke down, 4 row + reason
+    solution,     ///< first row whose solution is not finite
+    suspect,      ///< 0 if anything is not finite: the substitution pass then looks for the row
+    words
+  };
+  static constexpr std::int64_t clear = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t* word = nullptr;
+
+  KOKKOS_INLINE_FUNCTION void reset() const {
+    for (int w = 0; w < words; ++w) word[w] = clear;
+  }
+  KOKKOS_INLINE_FUNCTION void report(Status::Reason reason, std::int64_t row) const {
+    word[suspect] = 0;  // every writer writes the same
+    Kokkos::atomic_min(word + elimination, 4 * row + static_cast<int>(reason));
+  }
+  KOKKOS_INLINE_FUNCTION void report_solution(std::int64_t row) const {
+    Kokkos::atomic_min(word + solution, row);
+  }
+  KOKKOS_INLINE_FUNCTION void mark_suspect() const { word[suspect] = 0; }
+  KOKKOS_INLINE_FUNCTION bool is_suspect() const { return word[suspect] == 0; }
+};
+
+struct ResetDiagnosis {
+  Diagnosis diagnosis;
+  KOKKOS_INLINE_FUNCTION void operator()(int) const { diagnosis.reset(); }
+};
+
+inline Status decode(const std::int64_t (&word)[Diagnosis::words]) {
+  Status s;
+  if (word[Diagnosis::elimination] != Diagnosis::clear) {
+    s.reason = static_cast<Status::Reason>(word[Diagnosis::elimination] % 4);
+    s.row = word[Diagnosis::elimination] / 4;
+  } else if (word[Diagnosis::solution] != Diagnosis::clear) {
+    s.reason = Status::Reason::not_finite;
+    s.row = word[Diagnosis::solution];
+  } else if (word[Diagnosis::suspect] != Diagnosis::clear) {
+    s.reason = Status::Reason::not_finite;
+  }
+  return s;
+}
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_WORKSPACE_HPP
+#define TRIKKOS_WORKSPACE_HPP
+
+#include <Trikkos_Options.hpp>
+#include <Trikkos_Status.hpp>
+#include <Trikkos_Tridiagonal.hpp>
+#include <algorithm>
+#include <impl/Trikkos_Check.hpp>
+#include <impl/Trikkos_Residual.hpp>
+#include <impl/Trikkos_Segmented.hpp>
+#include <impl/Trikkos_ThomasHostCall.hpp>
+#include <variant>
+
+namespace Trikkos {
+
+namespace Impl {
+/// A copy of b for `Options::verify`: x may be the same View.
+template <class T>
+struct KeepRhs {
+  Columns<const T> from;
+  Columns<T> to;
+  double* worst;
+  std::int64_t n;
+  bool reset;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (reset && i == 0) *worst = 0;
+    to[i / n][i % n] = from[i / n][i % n];
+  }
+};
+}  // namespace Impl
+
+/// The choice behind `Algorithm::automatic`: the fastest algorithm that is stable for every
+/// nonsingular matrix. Today that is `segmented` at every size: it beats one thread's LAPACK from
+/// n = 1000 on (perf_tests/README.md), and below that a solve costs little more than its launch.
+constexpr Algorithm choose_algorithm(std::int64_t /*n*/) { return Algorithm::segmented; }
+
+/// Memory for solves with matrices of one size, allocated once. The options belong to it.
+///
+///   Trikkos::Workspace work(exec, A, b, options);
+///   Trikkos::solve(exec, work, A, b, x);       // no allocation, no fence
+///   if (!work.status(exec).ok()) ...           // waits
+///
+/// A Workspace is a handle, like a View: copies share the memory. It serves one solve at a time; it
+/// keeps neither the matrix nor the execution space instance.
+template <class T, ExecutionSpace Exec>
+class Workspace {
+ public:
+  using value_type = T;
+  using execution_space = Exec;
+
+  /// For matrices of A's size and any number of right-hand sides. Allocates; reads no values.
+  /// \throws std::invalid_argument for bad shapes or options
+  template <class View, class B>
+  Workspace(const Exec& exec, const Tridiagonal<View>& A, const B& b, const Options& options = {})
+      : Workspace(exec, (check(A, b), static_cast<std::int64_t>(A.diag.extent(0))),
+                  Impl::column_count(b), options) {}
+
+  /// The same from numbers.
+  Workspace(const Exec& exec, std::int64_t n, std::int64_t rhs_count, const Options& options = {})
+      : m_n(n), m_options(checked(options)), m_method(method(n, options)) {
+    const auto [words, items] = std::visit(
+        [](const auto& m) { return std::pair(m.storage_words(), m.parallel_items()); }, m_method);
+    // Right-hand sides in flight: enough to fill the device, few enough to keep the memory small.
+    const std::int64_t wanted = Impl::is_host_v<Exec> ? 256 : 16384;
+    m_block = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(items, 1), 1,
+                                       std::max<std::int64_t>(rhs_count, 1));
+    using Kokkos::view_alloc;
+    using Kokkos::WithoutInitializing;
+    m_storage = decltype(m_storage)(
+        view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::storage"), words * m_block);
+    m_words = decltype(m_words)(
+        view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::diagnosis"));
+    m_worst = decltype(m_worst)(view_alloc(exec, "Trikkos::Workspace::worst"));
+    if (options.verify() > 0) {
+      m_norms = decltype(m_norms)(
+          view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::norms"), m_block);
+      m_rhs = decltype(m_rhs)(view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::rhs"),
+                              m_block * n);
+    }
+    Kokkos::parallel_for("Trikkos::Workspace::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                         Impl::ResetDiagnosis{diagnosis()});
+  }
+
+  /// What the last solve with this workspace found. Waits for `exec`.
+  Status status(const Exec& exec) const {
+    std::int64_t word[Impl::Diagnosis::words];
+    double worst = 0;
+    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+    Kokkos::deep_copy(exec,
+                      Kokkos::View<std::int64_t[Impl::Diagnosis::words], Kokkos::HostSpace,
+                                   Unmanaged>(word),
+                      m_words);
+    Kokkos::deep_copy(exec, worst, m_worst);
+    exec.fence("Trikkos::Workspace::status");
+    Status s = Impl::decode(word);
+    if (m_options.verify() > 0) {
+      s.backward_error = worst;
+      if (s.ok() && !(worst <= m_options.verify())) s.reason = Status::Reason::inaccurate;
+    }
+    return s;
+  }
+
+  std::int64_t size() const { return m_n; }
+  const Options& options() const { return m_options; }
+  /// The algorithm that solves; never `automatic`.
+  Algorithm algorithm() const {
+    return std::holds_alternative<Segmented>(m_method) ? Algorithm::segmented : Algorithm::thomas;
+  }
+  /// Device memory held.
+  std::size_t bytes() const {
+    return sizeof(T) * (m_storage.extent(0) + m_rhs.extent(0)) +
+           sizeof(Impl::ResidualNorms) * m_norms.extent(0) + sizeof(m_words()[0]) * 4;
+  }
+
+  /// \private What `solve` runs: all right-hand sides, block by block.
+  void run(const Exec& exec, const Impl::Bands<T>& A, const Impl::Columns<const T>& b,
+           const Impl::Columns<T>& x, std::int64_t rhs_count) {
+    if (m_n == 0) return;
+    for (std::int64_t first = 0; first < rhs_count; first += m_block) {
+      const std::int64_t count = std::min(m_block, rhs_count - first);
+      Impl::Columns<const T> b_block{b.data + first * b.rhs_stride, b.rhs_stride, b.row_stride};
+      const Impl::Columns<T> x_block{x.data + first * x.rhs_stride, x.rhs_stride, x.row_stride};
+      const bool reset = first == 0;
+      if (m_options.verify() > 0) {
+        const Impl::Columns<T> kept{m_rhs.data(), m_n, 1};
+        Kokkos::parallel_for(
+            "Trikkos::Workspace::keep_rhs",
+            Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count * m_n),
+            Impl::KeepRhs<T>{b_block, kept, m_worst.data(), m_n, reset});
+        b_block = {kept.data, m_n, 1};
+      }
+      std::visit(
+          [&](const auto& m) {
+            m.launch(exec, A, b_block, x_block, count, m_storage.data(), diagnosis(), reset);
+          },
+          m_method);
+      if (m_options.verify() > 0)
+        Impl::ResidualKernels<T>{A, b_block, {x_block.data, x_block.rhs_stride, x_block.row_stride},
+                                 count, m_norms.data(), m_worst.data()}
+            .launch(exec);
+    }
+  }
+
+ private:
+  using Memory = typename Exec::memory_space;
+  using Segmented = Impl::Segmented<T, Exec>;
+  using Thomas = Impl::ThomasHostCall<T, Exec>;
+  using Method = std::variant<Segmented, Thomas>;
+
+  template <class View, class B>
+  static void check(const Tridiagonal<View>& A, const B& b) {
+    Impl::check_matrix_type<Exec, Tridiagonal<View>>();
+    Impl::check_rhs_type<Exec, Tridiagonal<View>, B>();
+    Impl::check_matrix("Trikkos::Workspace", A);
+    Impl::check_rhs("Trikkos::Workspace", static_cast<std::int64_t>(A.diag.extent(0)), b);
+  }
+  static const Options& checked(const Options& options) {
+    Impl::check_options("Trikkos::Workspace", options);
+    return options;
+  }
+  static Method method(std::int64_t n, const Options& options) {
+    const Algorithm chosen = options.algorithm() == Algorithm::automatic ? choose_algorithm(n)
+                                                                         : options.algorithm();
+    if (chosen == Algorithm::thomas) return Thomas(n, options);
+    return Segmented(n, options);
+  }
+  Impl::Diagnosis diagnosis() const { return {m_words.data()}; }
+
+  std::int64_t m_n, m_block = 1;
+  Options m_options;
+  Method m_method;
+  Kokkos::View<T*, Memory> m_storage, m_rhs;
+  Kokkos::View<std::int64_t[Impl::Diagnosis::words], Memory> m_words;
+  Kokkos::View<double, Memory> m_worst;
+  Kokkos::View<Impl::ResidualNorms*, Memory> m_norms;
+};
+
+template <class Exec, class View, class B>
+Workspace(const Exec&, const Tridiagonal<View>&, const B&, const Options& = {})
+    -> Workspace<typename View::non_const_value_type, Exec>;
+
+}  // namespace Trikkos
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_PARTITIONDIAGNOSIS_HPP
+#define TRIKKOS_IMPL_PARTITIONDIAGNOSIS_HPP
+
+#include <impl/Trikkos_Diagnosis.hpp>
+#include <impl/Trikkos_System.hpp>
+#include <impl/Trikkos_TwoRowCarry.hpp>
+
+/// \file
+/// Where did it go wrong? Run only once something is known not to be finite, so that the passes
+/// themselves pay nothing for good reports.
+
+namespace Trikkos::Impl {
+
+/// Row i, scaled as the elimination sees it.
+template <class T>
+KOKKOS_INLINE_FUNCTION Equation<T> scaled_row(const Bands<T>& A, const Strided<const T>& b,
+                                              std::int64_t i) {
+  return scaled(Equation<T>{A.lower(i), A.diag(i), A.upper(i), b[i]});
+}
+
+/// Repeats the elimination of rows [first, first + length) and reports the first row that is not
+/// finite, or else the first column without a pivot.
+template <class T>
+KOKKOS_INLINE_FUNCTION void diagnose_partition(const Diagnosis& diagnosis, const Bands<T>& A,
+                                               const Strided<const T>& b, std::int64_t first,
+                                               std::int64_t length) {
+  Segment<T> s = transparent_segment<T>();
+  Equation<T> before{};
+  for (std::int64_t k = 0; k < length; ++k) {
+    const std::int64_t i = first + k;
+    const Equation<T> e = scaled_row(A, b, i);
+    const auto probe =
+        finite_probe(e.a) + finite_probe(e.b) + finite_probe(e.c) + finite_probe(e.d);
+    if (!(probe == 0)) return diagnosis.report(Status::Reason::not_finite, i);
+    const auto pivot = [&] {
+      const auto top = magnitude(s.top.p), bottom = magnitude(s.bottom.p), row = magnitude(e.a);
+      return top == 0 && bottom == 0 && row == 0;
+    };
+    if (k >= 2 && pivot()) return diagnosis.report(Status::Reason::singular, i - 1);
+    if (k == 1) s = start_segment(before, e);
+    if (k >= 2) carry(s, e);
+    if (k >= 1 && !is_finite(s)) return diagnosis.report(Status::Reason::not_finite, i);
+    before = e;
+  }
+}
+
+/// Reports the first row of [first, first + length) whose solution is not finite.
+template <class T>
+KOKKOS_INLINE_FUNCTION void report_first_not_finite(const Diagnosis& diagnosis,
+                                                    const Strided<T>& x, std::int64_t first,
+                                                    std::int64_t length) {
+  for (std::int64_t i = first; i < first + length; ++i)
+    if (!(finite_probe(x[i]) == 0)) return diagnosis.report_solution(i);
+}
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_THOMAS_HPP
+#define TRIKKOS_IMPL_THOMAS_HPP
+
+#include <Trikkos_Status.hpp>
+#include <impl/Trikkos_System.hpp>
+
+/// \file
+/// The Thomas algorithm: LU factorisation without pivoting, one system a thread.
+///
+///   p_i = b_i - (a_i / p_(i-1)) c_(i-1)          forward, p_0 = b_0
+///   y_i = d_i - (a_i / p_(i-1)) y_(i-1)
+///   x_i = (y_i - c_i x_(i+1)) / p_i              backward
+///
+/// A periodic matrix carries its last column w along, w_i = -(a_i / p_(i-1)) w_(i-1), and its last
+/// row into the last pivot.
+///
+/// The backward sweep needs both y, which lives in x, and p. Where the caller gives no memory for
+/// p, it is computed again from checkpoints, at most three times.
+
+namespace Trikkos::Impl {
+
+/// What the forward sweep hands from row to row besides y.
+template <class T>
+struct ThomasState {
+  T p, w;
+};
+
+template <class T>
+struct Thomas {
+  const Bands<T>& A;
+
+  /// Growth of a pivot beyond its row by which rounding errors exceed some ten units in the last
+  /// place; diagonally dominant matrices stay below 2.
+  static constexpr int growth_limit = 16;
+
+  KOKKOS_FORCEINLINE_FUNCTION ThomasState<T> start() const {
+    return {A.n > 1 ? A.diag(0) : A.diag(0) + A.lower(0) + A.upper(0), A.lower(0)};
+  }
+  /// Rows 0 .. n-2; the couplings of rows 0 and n-1 across the corner are not part of them.
+  KOKKOS_FORCEINLINE_FUNCTION ThomasState<T> next(const ThomasState<T>& s, std::int64_t i,
+                                                  T& multiplier) const {
+    multiplier = A.lower(i) / s.p;
+    return {A.diag(i) - multiplier * A.upper(i - 1), -multiplier * s.w};
+  }
+  /// Forward sweep: y into x, the last unknown into x(n-1). `keep(i, state)` sees every state.
+  /// Returns 0 or 1 + the first row whose pivot is zero, not finite, or has grown.
+  template <class Keep>
+  KOKKOS_INLINE_FUNCTION std::int64_t forward(const Strided<const T>& b, const Strided<T>& x,
+                                              const Keep& keep) const {
+    const std::int64_t n = A.n;
+    std::int64_t bad = 0;
+    const auto check = [&](std::int64_t i, const T& p, const Real<T>& fill) {
+      // |L||U| against the row: the backward error of LU without pivoting
+      auto size = magnitude(A.diag(i));
+      const auto l = magnitude(A.lower(i)), u = magnitude(A.upper(i));
+      size = l > size ? l : size;
+      size = u > size ? u : size;
+      if (bad == 0 && !(magnitude(p) > 0 && finite_probe(p) == 0 &&
+                        magnitude(p) + fill <= growth_limit * size))
+        bad = i + 1;
+    };
+    ThomasState<T> s = start();
+    T y = b[0];
+    const bool ring = A.periodic() && n > 1;
+    // the last row: r at column i, its diagonal and right-hand side so far
+    T r = ring ? A.upper(n - 1) : T(0), last_p = A.diag(n - 1), last_y = n > 1 ? b[n - 1] : y;
+    Real<T> last_fill(0);
+    for (std::int64_t i = 0; i < n - 1; ++i) {
+      if (i > 0) {
+        T l;
+        s = next(s, i, l);
+        y = b[i] - l * y;
+        check(i, s.p, magnitude(l * A.upper(i - 1)) + magnitude(s.w));
+      } else {
+        check(i, s.p, Real<T>(0));
+      }
+      x[i] = y;
+      keep(i, s);
+      // row n-1 loses column i: to the corner's fill and, at i = n-2, to its own lower entry
+      if (i == n - 2) r += A.lower(n - 1);
+      const T m = r / s.p, column = s.w + (i == n - 2 ? A.upper(n - 2) : T(0));
+      last_p -= m * column;
+      last_fill += magnitude(m * column) + magnitude(m * A.upper(i));
+      last_y -= m * y;
+      r = -m * A.upper(i);
+    }
+    if (n == 1) last_p = s.p;
+    check(n - 1, last_p, last_fill);
+    x[n - 1] = last_y / last_p;
+    return bad;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void back(const Strided<T>& x, std::int64_t i, const T& last,
+                                        const ThomasState<T>& s) const {
+    T y = x[i] - s.w * last;
+    y -= A.upper(i) * x[i + 1];
+    x[i] = y / s.p;
+  }
+
+  /// Backward sweep over rows [first, end) from the state of row `first`, by computing the states
+  /// again: those of every width^(Level-1)-th row, and then each stretch between.
+  template <int Level>
+  KOKKOS_INLINE_FUNCTION void back_again(const Strided<T>& x, std::int64_t first,
+                                         std::int64_t end, const T& last,
+                                         ThomasState<T> s) const {
+    constexpr int width = 16;
+    std::int64_t stretch = 1;
+    for (int k = 1; k < Level; ++k) stretch *= width;
+    ThomasState<T> state[width];
+    int count = 0;
+    T l;
+    for (std::int64_t i = first; i < end; ++i) {
+      if (i > first) s = next(s, i, l);
+      if ((i - first) % stretch == 0) state[count++] = s;
+    }
+    while (count-- > 0) {
+      const std::int64_t from = first + count * stretch;
+      if constexpr (Level == 1) {
+        back(x, from, last, state[count]);
+      } else {
+        const std::int64_t to = from + stretch < end ? from + stretch : end;
+        back_again<Level - 1>(x, from, to, last, state[count]);
+      }
+    }
+  }
+
+  /// Solves without memory: rows in blocks of 16^3, whose first states are computed from row 0.
+  KOKKOS_INLINE_FUNCTION std::int64_t solve(const Strided<const T>& b, const Strided<T>& x) const {
+    if (A.n == 0) return 0;
+    const std::int64_t bad = forward(b, x, [](std::int64_t, const ThomasState<T>&) {});
+    constexpr std::int64_t block = 16 * 16 * 16;
+    const std::int64_t rows = A.n - 1;
+    const T last = x[A.n - 1];
+    for (std::int64_t first = (rows - 1) / block * block; first >= 0 && rows > 0; first -= block) {
+      ThomasState<T> s = start();
+      T l;
+      for (std::int64_t i = 1; i <= first; ++i) s = next(s, i, l);
+      back_again<3>(x, first, first + block < rows ? first + block : rows, last, s);
+    }
+    return bad;
+  }
+
+  /// Solves with memory for n states.
+  KOKKOS_INLINE_FUNCTION std::int64_t solve(const Strided<const T>& b, const Strided<T>& x,
+                                            ThomasState<T>* states) const {
+    if (A.n == 0) return 0;
+    const std::int64_t bad =
+        forward(b, x, [&](std::int64_t i, const ThomasState<T>& s) { states[i] = s; });
+    const T last = x[A.n - 1];
+    for (std::int64_t i = A.n - 2; i >= 0; --i) back(x, i, last, states[i]);
+    return bad;
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

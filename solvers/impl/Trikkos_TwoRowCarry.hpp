@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_TWOROWCARRY_HPP
+#define TRIKKOS_IMPL_TWOROWCARRY_HPP
+
+#include <impl/Trikkos_Scalar.hpp>
+
+/// \file
+/// The recurrences of `Algorithm::segmented`.
+///
+/// A partition of rows keeps its first and last unknown, u and v, and eliminates those between. Any
+/// nonsingular matrix leaves exactly two independent rows then, so two rows are carried through
+/// the partition, and each new row joins them as a third pivot candidate: partial pivoting without
+/// branches, also where the inner block of the partition is singular. What is left is a `Segment`,
+/// two rows over (x_prev, u, v, x_next). Merging two neighbouring segments eliminates the two
+/// unknowns where they meet and is associative, so segments merge in any tree.
+///
+/// Related: wrap-around partitioning (Hegland 1991) and structured LU for almost block diagonal
+/// systems (Wright 1992).
+///
+/// V is a scalar or lanes of it. One reciprocal a step, selects instead of branches.
+
+namespace Trikkos::Impl {
+
+/// One row of the system: a x(k-1) + b x(k) + c x(k+1) = d.
+template <class V>
+struct Equation {
+  V a, b, c, d;
+};
+
+/// l x_prev + u x_first + p x_k + q x_(k+1) = f
+template <class V>
+struct CarriedRow {
+  V l, u, p, q, f;
+};
+
+/// Two rows that stand for a partition or for several merged ones: p belongs to its last unknown,
+/// q to the first one after it.
+template <class V>
+struct Segment {
+  CarriedRow<V> top, bottom;
+};
+inline constexpr int segment_words = 10;
+
+/// Scales the row by a power of two so that its largest coefficient is near 1: partial pivoting
+/// then compares like with like, and products of coefficients neither overflow nor underflow.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Equation<V> scaled(const Equation<V>& e) {
+  auto m = magnitude(e.b);
+  const auto ma = magnitude(e.a), mc = magnitude(e.c);
+  m = select(ma > m, ma, m);
+  m = select(mc > m, mc, m);
+  const auto s = power_of_two_near_reciprocal(m);
+  // m * 0 poisons the row if a coefficient is infinite: as a pivot it would silently vanish
+  return {e.a * s, e.b * s, e.c * s, e.d * s + m * constant<decltype(m)>(0)};
+}
+
+/// A partition of no rows: u is x_next and v is x_prev, so its neighbours see each other.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Segment<V> transparent_segment() {
+  const V zero = constant<V>(0), one = constant<V>(1);
+  return {{zero, one, zero, -one, zero}, {-one, zero, one, zero, zero}};
+}
+
+/// A partition of one row: u and v are the same unknown.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Segment<V> single_row_segment(const Equation<V>& e) {
+  const V zero = constant<V>(0), one = constant<V>(1);
+  return {{e.a, e.b, zero, e.c, e.d}, {zero, one, -one, zero, zero}};
+}
+
+/// The first two rows of a partition.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Segment<V> start_segment(const Equation<V>& e0, const Equation<V>& e1) {
+  return {{e0.a, e0.b, e0.c, constant<V>(0), e0.d}, {constant<V>(0), e1.a, e1.b, e1.c, e1.d}};
+}
+
+/// Adds the next row of the partition and eliminates x_k from the three: the largest of their
+/// coefficients of x_k is the pivot, the two other rows are carried on.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void carry(Segment<V>& s, const Equation<V>& e) {
+  auto& [A, B] = s;
+  const auto b_larger = magnitude(B.p) > magnitude(A.p);
+  swap_if(b_larger, A.l, B.l);
+  swap_if(b_larger, A.u, B.u);
+  swap_if(b_larger, A.p, B.p);
+  swap_if(b_larger, A.q, B.q);
+  swap_if(b_larger, A.f, B.f);
+
+  // P, the pivot row, and C, the loser, over (x_prev, x_first, x_k, x_(k+1), x_(k+2))
+  const auto new_row = magnitude(e.a) > magnitude(A.p);
+  const V zero = constant<V>(0);
+  const V Pl = select(new_row, zero, A.l), Cl = select(new_row, A.l, zero);
+  const V Pu = select(new_row, zero, A.u), Cu = select(new_row, A.u, zero);
+  const V Pp = select(new_row, e.a, A.p), Cp = select(new_row, A.p, e.a);
+  const V Pq = select(new_row, e.b, A.q), Cq = select(new_row, A.q, e.b);
+  const V Pr = select(new_row, e.c, zero), Cr = select(new_row, zero, e.c);
+  const V Pf = select(new_row, e.d, A.f), Cf = select(new_row, A.f, e.d);
+
+  const V inv = reciprocal(Pp), mb = B.p * inv, mc = Cp * inv;
+  A = {B.l - mb * Pl, B.u - mb * Pu, B.q - mb * Pq, -mb * Pr, B.f - mb * Pf};
+  B = {Cl - mc * Pl, Cu - mc * Pu, Cq - mc * Pq, Cr - mc * Pr, Cf - mc * Pf};
+}
+
+/// The same carry once x_prev and x_first are known: two rows p x_k + q x_(k+1) = f.
+template <class V>
+struct FoldedPair {
+  V Ap, Aq, Af, Bp, Bq, Bf;
+};
+
+/// What the pivot row leaves for the back substitution: x_k = f - q x_(k+1) - r x_(k+2).
+template <class V>
+struct BackRow {
+  V q, r, f;
+};
+
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION FoldedPair<V> start_fold(const Equation<V>& e0, const Equation<V>& e1,
+                                                     const V& x_prev, const V& x_first) {
+  return {e0.c, constant<V>(0), e0.d - e0.a * x_prev - e0.b * x_first, e1.b, e1.c, e1.d - e1.a * x_first};
+}
+
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION BackRow<V> fold(FoldedPair<V>& s, const Equation<V>& e) {
+  const auto b_larger = magnitude(s.Bp) > magnitude(s.Ap);
+  swap_if(b_larger, s.Ap, s.Bp);
+  swap_if(b_larger, s.Aq, s.Bq);
+  swap_if(b_larger, s.Af, s.Bf);
+
+  const auto new_row = magnitude(e.a) > magnitude(s.Ap);
+  const V zero = constant<V>(0);
+  const V Pp = select(new_row, e.a, s.Ap), Cp = select(new_row, s.Ap, e.a);
+  const V Pq = select(new_row, e.b, s.Aq), Cq = select(new_row, s.Aq, e.b);
+  const V Pr = select(new_row, e.c, zero), Cr = select(new_row, zero, e.c);
+  const V Pf = select(new_row, e.d, s.Af), Cf = select(new_row, s.Af, e.d);
+
+  const V inv = reciprocal(Pp), mb = s.Bp * inv, mc = Cp * inv;
+  s = {s.Bq - mb * Pq, -mb * Pr, s.Bf - mb * Pf, Cq - mc * Pq, Cr - mc * Pr, Cf - mc * Pf};
+  return {Pq * inv, Pr * inv, Pf * inv};
+}
+
+/// What a merge leaves for the way down: the two unknowns where the segments met.
+///   u2 = g[0] - g[1] x_prev - g[2] u1 - g[3] v2 - g[4] x_next
+///   v1 = g[5] - g[6] x_prev - g[7] u1 - g[8] u2 - g[9] v2 - g[10] x_next
+template <class T>
+struct MergeNode {
+  static constexpr int words = 11;
+  T g[words];
+};
+
+/// The values around and at the ends of a segment.
+template <class V>
+struct Bounds {
+  V prev, first, last, next;
+};
+
+/// Merges two neighbours: eliminates v1, the last unknown of the left one, and u2, the first of the
+/// right one, from their four rows with partial pivoting.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge(const Segment<T>& left, const Segment<T>& right,
+                                             MergeNode<T>& node) {
+  enum { prev, u1, v1, u2, v2, next, rhs, columns };
+  const T zero(0);
+  T w[4][columns] = {
+      {left.top.l, left.top.u, left.top.p, left.top.q, zero, zero, left.top.f},
+      {left.bottom.l, left.bottom.u, left.bottom.p, left.bottom.q, zero, zero, left.bottom.f},
+      {zero, zero, right.top.l, right.top.u, right.top.p, right.top.q, right.top.f},
+      {zero, zero, right.bottom.l, right.bottom.u, right.bottom.p, right.bottom.q, right.bottom.f}};
+  const auto order = [&](int i, int j, int column) {
+    const bool larger = magnitude(w[j][column]) > magnitude(w[i][column]);
+    for (int k = 0; k < columns; ++k) swap_if(larger, w[i][k], w[j][k]);
+  };
+  order(0, 1, v1);
+  order(2, 3, v1);
+  order(0, 2, v1);
+  const T inv1 = reciprocal(w[0][v1]);
+  for (int j = 1; j < 4; ++j) {
+    const T m = w[j][v1] * inv1;
+    for (int k = 0; k < columns; ++k)
+      if (k != v1) w[j][k] -= m * w[0][k];
+  }
+  order(1, 2, u2);
+  order(1, 3, u2);
+  const T inv2 = reciprocal(w[1][u2]);
+  for (int j = 2; j < 4; ++j) {
+    const T m = w[j][u2] * inv2;
+    for (int k = 0; k < columns; ++k)
+      if (k != v1 && k != u2) w[j][k] -= m * w[1][k];
+  }
+  node = {{w[1][rhs] * inv2, w[1][prev] * inv2, w[1][u1] * inv2, w[1][v2] * inv2, w[1][next] * inv2,
+           w[0][rhs] * inv1, w[0][prev] * inv1, w[0][u1] * inv1, w[0][u2] * inv1, w[0][v2] * inv1,
+           w[0][next] * inv1}};
+  return {{w[2][prev], w[2][u1], w[2][v2], w[2][next], w[2][rhs]},
+          {w[3][prev], w[3][u1], w[3][v2], w[3][next], w[3][rhs]}};
+}
+
+/// The way down through a merge. `g(k)` yields the node's words; `b` becomes the bounds of the left
+/// or the right child; returned are those of the other child's near end, {v1, u2}.
+template <class T, class Words>
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<T, T> meeting_point(const Bounds<T>& b, const Words& g) {
+  const T u2 = g(0) - g(1) * b.prev - g(2) * b.first - g(3) * b.last - g(4) * b.next;
+  const T v1 = g(5) - g(6) * b.prev - g(7) * b.first - g(8) * u2 - g(9) * b.last - g(10) * b.next;
+  return {v1, u2};
+}
+template <class T, class Words>
+KOKKOS_FORCEINLINE_FUNCTION void descend(Bounds<T>& b, const Words& g, bool right) {
+  const auto [v1, u2] = meeting_point(b, g);
+  b = right ? Bounds<T>{v1, u2, b.last, b.next} : Bounds<T>{b.prev, b.first, v1, u2};
+}
+
+/// The last two unknowns, from the one segment that is left. Open: nothing lies outside. Periodic:
+/// the last unknown comes before the first, and the first after the last.
+template <class T>
+KOKKOS_INLINE_FUNCTION Bounds<T> solve_root(const Segment<T>& s, bool periodic) {
+  const T zero(0);
+  const auto wrap = [&](const T& v) { return periodic ? v : zero; };
+  T au = s.top.u + wrap(s.top.q), av = s.top.p + wrap(s.top.l), af = s.top.f;
+  T bu = s.bottom.u + wrap(s.bottom.q), bv = s.bottom.p + wrap(s.bottom.l), bf = s.bottom.f;
+  const bool larger = magnitude(bu) > magnitude(au);
+  swap_if(larger, au, bu);
+  swap_if(larger, av, bv);
+  swap_if(larger, af, bf);
+  const T m = bu / au;
+  const T v = (bf - m * af) / (bv - m * av);
+  const T u = (af - av * v) / au;
+  return {wrap(v), u, v, wrap(u)};
+}
+
+/// Not a number if any word of the segment is Inf or NaN, else zero.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION Real<T> finite_probe(const Segment<T>& s) {
+  const auto row = [](const CarriedRow<T>& r) {
+    return finite_probe(r.l) + finite_probe(r.u) + finite_probe(r.p) + finite_probe(r.q) +
+           finite_probe(r.f);
+  };
+  return row(s.top) + row(s.bottom);
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool is_finite(const Segment<T>& s) { return finite_probe(s) == 0; }
+
+}  // namespace Trikkos::Impl
+
+#endif
