@@ -16,8 +16,8 @@ namespace Trikkos {
 ///
 /// the worst over all right-hand sides; the residual is computed with twice the digits of double.
 /// x solves a system within eta of the given one exactly: a few 1e-16 is as good as double gets,
-/// however ill-conditioned A is (Higham, Accuracy and Stability, section 7.1). Infinite if A, x or b
-/// is not finite, 0 for an empty system.
+/// however ill-conditioned A is (Higham, Accuracy and Stability, section 7.1). Infinite if A, x or
+/// b is not finite, 0 for an empty system.
 ///
 /// \param A     tridiagonal matrix of n rows
 /// \param x, b  rank 1 (n) or rank 2 (system, n); not modified
@@ -28,7 +28,8 @@ template <ExecutionSpace Exec, class View, class X, class B>
 double backward_error(const Exec& exec, const Tridiagonal<View>& A, const X& x, const B& b) {
   using T = typename View::non_const_value_type;
   Impl::check_matrix_type<Exec, Tridiagonal<View>>();
-  static_assert(ViewType<X> && ViewType<B>, "Trikkos::backward_error: x and b must be Kokkos::Views");
+  static_assert(ViewType<X> && ViewType<B>,
+                "Trikkos::backward_error: x and b must be Kokkos::Views");
   static_assert(X::rank() == B::rank(), "Trikkos::backward_error: x must have the rank of b");
   static_assert(Impl::is_accessible_v<Exec, X> && Impl::is_accessible_v<Exec, B>,
                 "Trikkos::backward_error: x and b must be accessible from the execution space");
@@ -42,8 +43,9 @@ double backward_error(const Exec& exec, const Tridiagonal<View>& A, const X& x, 
       count);
   Kokkos::View<double, typename Exec::memory_space> worst(
       Kokkos::view_alloc(exec, "Trikkos::backward_error::worst"));
-  Impl::ResidualKernels<T>{Impl::bands(A), Impl::columns<const T>(b), Impl::columns<const T>(x),
-                           count, norms.data(), worst.data()}
+  Impl::ResidualKernels<T>{
+      Impl::bands(A), Impl::columns<const T>(b), Impl::columns<const T>(x), count, norms.data(),
+      worst.data()}
       .launch(exec);
   double eta = 0;
   Kokkos::deep_copy(exec, eta, worst);

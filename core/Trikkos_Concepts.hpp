@@ -10,7 +10,8 @@
 
 /// \file
 /// The first argument of every `Trikkos::solve` says who works: an execution space instance (a host
-/// call), a team member (a whole team inside a kernel) or `this_thread` (one thread inside a kernel).
+/// call), a team member (a whole team inside a kernel) or `this_thread` (one thread inside a
+/// kernel).
 
 namespace Trikkos {
 
@@ -33,9 +34,9 @@ concept ViewType = Kokkos::is_view_v<std::remove_cvref_t<T>>;
 namespace Impl {
 
 template <class T>
-inline constexpr bool is_scalar_v = std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                                    std::is_same_v<T, Kokkos::complex<float>> ||
-                                    std::is_same_v<T, Kokkos::complex<double>>;
+inline constexpr bool is_scalar_v =
+    std::is_same_v<T, float> || std::is_same_v<T, double> ||
+    std::is_same_v<T, Kokkos::complex<float>> || std::is_same_v<T, Kokkos::complex<double>>;
 
 template <class Exec, class View>
 inline constexpr bool is_accessible_v =

@@ -55,7 +55,7 @@ enum class Gallery {
                            ///< rows (all but first and last) and the whole; the matrix is not
   nearly_singular_blocks,  ///< the same blocks perturbed by 1e-13 [1e-5]
 
-  // The ends of the number range.
+  // The ends of the number range. Take b = A x with a moderate x: for b of size 1, x may overflow.
   random_row_scaling,  ///< uniform, each row times a random power of two, 2^-26 to 2^26
   graded_rows,     ///< uniform, rows times powers of two rising from 1e-300 to 1e300 [1e-30, 1e30]
   near_overflow,   ///< uniform times 1e307 [1e37]

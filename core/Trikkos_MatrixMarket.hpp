@@ -34,7 +34,7 @@ namespace Impl {
 /// n zeros.
 /// \throws std::runtime_error if there is not enough memory for them
 template <class T, class Reader>
-Kokkos::View<T*, Kokkos::HostSpace> read_allocate(const Reader& file, const char* label,
+Kokkos::View<T*, Kokkos::HostSpace> read_allocate(const Reader& file, const std::string& label,
                                                   std::int64_t n) {
   constexpr std::int64_t largest = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T) / 8;
   if (n <= largest) {
@@ -65,11 +65,8 @@ Tridiagonal<Kokkos::View<T*, Kokkos::HostSpace>> read_tridiagonal(const std::str
   static_assert(Impl::is_scalar_v<T>,
                 "Trikkos::read_tridiagonal: T must be float, double or Kokkos::complex of them");
   using Reader = Impl::MatrixMarketReader<T>;
-  Reader file(path);
+  Reader file(path, Impl::MatrixMarketContent::matrix);
   const std::int64_t n = file.rows();
-  if (file.format() != Reader::Format::coordinate) {
-    file.fail("a matrix of the format 'array' is dense, expected 'coordinate'");
-  }
   if (n != file.columns()) {
     file.fail("the matrix is " + std::to_string(n) + " x " + std::to_string(file.columns()) +
               ", expected a square one");
@@ -123,14 +120,9 @@ Kokkos::View<T*, Kokkos::HostSpace> read_vector(const std::string& path) {
   static_assert(Impl::is_scalar_v<T>,
                 "Trikkos::read_vector: T must be float, double or Kokkos::complex of them");
   using Reader = Impl::MatrixMarketReader<T>;
-  Reader file(path);
+  Reader file(path, Impl::MatrixMarketContent::vector);
   const std::int64_t n = file.rows();
   const bool array = file.format() == Reader::Format::array;
-  if (file.symmetry() != Reader::Symmetry::general || file.columns() != 1) {
-    file.fail(file.columns() != 1 ? "there are " + std::to_string(file.columns()) +
-                                        " columns, expected a vector, one column"
-                                  : "a vector has no symmetry, expected 'general'");
-  }
   if (array && file.bytes() >= 0 && n > file.bytes()) {
     file.fail("a file of " + std::to_string(file.bytes()) + " bytes cannot hold " +
               std::to_string(n) + " values");

@@ -16,9 +16,12 @@ enum class Algorithm {
 
 constexpr const char* name(Algorithm algorithm) {
   switch (algorithm) {
-    case Algorithm::automatic: return "automatic";
-    case Algorithm::segmented: return "segmented";
-    case Algorithm::thomas: return "thomas";
+    case Algorithm::automatic:
+      return "automatic";
+    case Algorithm::segmented:
+      return "segmented";
+    case Algorithm::thomas:
+      return "thomas";
   }
   return "unknown";
 }
@@ -30,20 +33,32 @@ enum class Transpose { none, transpose, conjugate_transpose };
 /// Values are checked where an Options meets a matrix; see the errors of `solve`.
 class Options {
  public:
-  constexpr Options& algorithm(Algorithm a) { m_algorithm = a; return *this; }
+  constexpr Options& algorithm(Algorithm a) {
+    m_algorithm = a;
+    return *this;
+  }
   constexpr Algorithm algorithm() const { return m_algorithm; }
 
   /// Rows in a partition, at least 2; 0 lets the algorithm choose. The last partition may be short.
-  constexpr Options& partition_size(std::int64_t rows) { m_partition_size = rows; return *this; }
+  constexpr Options& partition_size(std::int64_t rows) {
+    m_partition_size = rows;
+    return *this;
+  }
   constexpr std::int64_t partition_size() const { return m_partition_size; }
 
-  constexpr Options& transpose(Transpose t) { m_transpose = t; return *this; }
+  constexpr Options& transpose(Transpose t) {
+    m_transpose = t;
+    return *this;
+  }
   constexpr Transpose transpose() const { return m_transpose; }
 
   /// Lets every solve compute its own normwise backward error (see `backward_error`) and flag the
   /// Status as `inaccurate` where it exceeds `tolerance` or is not a number. Costs one more pass
   /// (40 bytes an unknown in double, and a copy of b); still asynchronous. 0 switches it off.
-  constexpr Options& verify(double tolerance) { m_verify = tolerance; return *this; }
+  constexpr Options& verify(double tolerance) {
+    m_verify = tolerance;
+    return *this;
+  }
   constexpr double verify() const { return m_verify; }
 
  private:

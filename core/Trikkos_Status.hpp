@@ -31,12 +31,17 @@ struct Status {
   std::string why() const {
     const std::string at = row < 0 ? std::string{} : " (row " + std::to_string(row) + ")";
     switch (reason) {
-      case Reason::none: return "ok";
-      case Reason::singular: return "the matrix is singular" + at;
-      case Reason::not_finite: return "Inf, NaN or overflow" + at;
-      case Reason::unstable: return "pivoting was needed but not done" + at;
-      case Reason::inaccurate: return "backward error " + std::to_string(backward_error) +
-                                      " exceeds the tolerance of Options::verify";
+      case Reason::none:
+        return "ok";
+      case Reason::singular:
+        return "the matrix is singular" + at;
+      case Reason::not_finite:
+        return "Inf, NaN or overflow" + at;
+      case Reason::unstable:
+        return "pivoting was needed but not done" + at;
+      case Reason::inaccurate:
+        return "backward error " + std::to_string(backward_error) +
+               " exceeds the tolerance of Options::verify";
     }
     return "unknown";
   }

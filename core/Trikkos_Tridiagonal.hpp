@@ -30,7 +30,8 @@ constexpr const char* name(Boundary boundary) {
 /// n = 2, entries that fall on the same place of the matrix add up.
 template <class View>
 struct Tridiagonal {
-  static_assert(ViewType<View>, "Trikkos::Tridiagonal: lower, diag and upper must be Kokkos::Views");
+  static_assert(ViewType<View>,
+                "Trikkos::Tridiagonal: lower, diag and upper must be Kokkos::Views");
   using view_type = View;
   using value_type = typename View::non_const_value_type;
 

@@ -16,8 +16,8 @@
 /// \param A     Tridiagonal of rank-1 Views, any layout; never modified
 /// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
 /// \param x     solution, shaped like b; may be the same View as b, nothing else may overlap.
-///              (LAPACK's column-major (n, nrhs) array is the LayoutRight (nrhs, n) View of the same
-///              memory.)
+///              (LAPACK's column-major (n, nrhs) array is the LayoutRight (nrhs, n) View of the
+///              same memory.)
 ///
 /// Scalars: float, double, Kokkos::complex of both. Indices are 64-bit.
 ///
@@ -87,9 +87,9 @@ template <class View, class B, class X>
   static_assert(std::is_same_v<typename X::value_type, T>,
                 "Trikkos::solve: x must have the value type of A, and not be const");
   const Impl::Bands<T> rows = Impl::bands(A);
-  return static_cast<int>(Impl::Thomas<T>{rows}.solve(
-      {b.data(), static_cast<std::int64_t>(b.stride(0))},
-      {x.data(), static_cast<std::int64_t>(x.stride(0))}));
+  return static_cast<int>(
+      Impl::Thomas<T>{rows}.solve({b.data(), static_cast<std::int64_t>(b.stride(0))},
+                                  {x.data(), static_cast<std::int64_t>(x.stride(0))}));
 }
 
 /// Inside a kernel: the team solves one system by the Thomas algorithm, on one of its threads. All

@@ -71,8 +71,8 @@ class Workspace {
     using Kokkos::WithoutInitializing;
     m_storage = decltype(m_storage)(
         view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::storage"), words * m_block);
-    m_words = decltype(m_words)(
-        view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::diagnosis"));
+    m_words =
+        decltype(m_words)(view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::diagnosis"));
     m_worst = decltype(m_worst)(view_alloc(exec, "Trikkos::Workspace::worst"));
     if (options.verify() > 0) {
       m_norms = decltype(m_norms)(
@@ -89,10 +89,10 @@ class Workspace {
     std::int64_t word[Impl::Diagnosis::words];
     double worst = 0;
     using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-    Kokkos::deep_copy(exec,
-                      Kokkos::View<std::int64_t[Impl::Diagnosis::words], Kokkos::HostSpace,
-                                   Unmanaged>(word),
-                      m_words);
+    Kokkos::deep_copy(
+        exec,
+        Kokkos::View<std::int64_t[Impl::Diagnosis::words], Kokkos::HostSpace, Unmanaged>(word),
+        m_words);
     Kokkos::deep_copy(exec, worst, m_worst);
     exec.fence("Trikkos::Workspace::status");
     Status s = Impl::decode(word);
@@ -138,8 +138,9 @@ class Workspace {
           },
           m_method);
       if (m_options.verify() > 0)
-        Impl::ResidualKernels<T>{A, b_block, {x_block.data, x_block.rhs_stride, x_block.row_stride},
-                                 count, m_norms.data(), m_worst.data()}
+        Impl::ResidualKernels<T>{
+            A,     b_block,        {x_block.data, x_block.rhs_stride, x_block.row_stride},
+            count, m_norms.data(), m_worst.data()}
             .launch(exec);
     }
   }
@@ -162,8 +163,8 @@ class Workspace {
     return options;
   }
   static Method method(std::int64_t n, const Options& options) {
-    const Algorithm chosen = options.algorithm() == Algorithm::automatic ? choose_algorithm(n)
-                                                                         : options.algorithm();
+    const Algorithm chosen =
+        options.algorithm() == Algorithm::automatic ? choose_algorithm(n) : options.algorithm();
     if (chosen == Algorithm::thomas) return Thomas(n, options);
     return Segmented(n, options);
   }

@@ -62,7 +62,7 @@ struct GalleryFormula {
   double dorr_term;  // theta / h^2 with theta = 1e-4, h = 1 / (n + 1)
 
   GalleryFormula(Gallery type_, std::int64_t n_, std::uint64_t seed_, std::int64_t block_)
-      : type(type_), n(n_), seed(seed_), block(block_), dorr_term(1e-4 * (n_ + 1.0) * (n_ + 1.0)) {}
+      : type(type_), n(n_), seed(seed_), block(block_), dorr_term(1e-4 * (n_ + 1.) * (n_ + 1.)) {}
 
   KOKKOS_INLINE_FUNCTION S random(Stream stream, std::int64_t i) const {
     const double re = random_uniform(seed, stream, i);
@@ -139,18 +139,21 @@ struct GalleryFormula {
   // A uniform row with few entries changed.
   KOKKOS_INLINE_FUNCTION Row modified_uniform_row(std::int64_t i) const {
     using enum Gallery;
+    // Local copies: device code may not refer to static members.
+    constexpr double tiny = Range::tiny, nan = Kokkos::Experimental::quiet_NaN_v<double>,
+                     infinity = Kokkos::Experimental::infinity_v<double>;
     const std::int64_t middle = n / 2;
     Row row = uniform_row(i);
     switch (type) {
       case small_coupling:
-        if (i == middle) row.lower *= Range::tiny;
+        if (i == middle) row.lower *= tiny;
         break;
       case sparse_off_diagonals:
         if (random_uniform(seed, choice_lower, i) < 0) row.lower = 0.;
         if (random_uniform(seed, choice_upper, i) < 0) row.upper = 0.;
         break;
       case tiny_lower:
-        row.lower *= Range::tiny;
+        row.lower *= tiny;
         break;
       case uniform_dominant:
         row.diag = dominant_diag(i);
@@ -172,10 +175,10 @@ struct GalleryFormula {
         if (n > 1 && i == middle) row = {random(diag, i - 1), random(upper, i - 1), 0.};
         break;
       case nan_entry:
-        if (i == middle) row.diag = Kokkos::Experimental::quiet_NaN_v<double>;
+        if (i == middle) row.diag = nan;
         break;
       case inf_entry:
-        if (i == middle) row.diag = Kokkos::Experimental::infinity_v<double>;
+        if (i == middle) row.diag = infinity;
         break;
       default:
         break;
@@ -212,9 +215,9 @@ struct GalleryFormula {
     return {off, i == 0 || i == n - 1 ? corner : inner, off};
   }
 
-  // MATLAB's dorr.m: central differences of theta u'' + (1/2 - x) u', upwinded.
+  // MATLAB's dorr.m: upwind differences of theta u'' + (1/2 - x) u', h = 1 / (n + 1).
   KOKKOS_INLINE_FUNCTION Row dorr_row(std::int64_t i) const {
-    const double drift = (n + 1) * 0.5 - static_cast<double>(i + 1);  // (0.5 - (i+1) h) / h, exact
+    const double drift = (n + 1) * 0.5 - (i + 1.);  // (1/2 - x) / h, exactly
     const bool left = i < (n + 1) / 2;
     const double l = left ? -dorr_term : -dorr_term + drift;
     const double u = left ? -dorr_term - drift : -dorr_term;

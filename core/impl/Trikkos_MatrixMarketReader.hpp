@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_MATRIXMARKETREADER_HPP
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -14,11 +15,26 @@
 
 namespace Trikkos::Impl {
 
+enum class MatrixMarketContent { matrix, vector };
 enum class MatrixMarketFormat { coordinate, array };
 enum class MatrixMarketField { real, integer, complex, pattern };
 enum class MatrixMarketSymmetry { general, symmetric, skew_symmetric, hermitian };
 
-/// A Matrix Market file of Ts: the constructor reads header and size, `for_each` the entries.
+// In the order of the enumerations.
+inline constexpr std::array matrix_market_formats = {"coordinate", "array"};
+inline constexpr std::array matrix_market_fields = {"real", "integer", "complex", "pattern"};
+inline constexpr std::array matrix_market_symmetries = {"general", "symmetric", "skew-symmetric",
+                                                        "hermitian"};
+
+inline const char* name(MatrixMarketField field) {
+  return matrix_market_fields[static_cast<std::size_t>(field)];
+}
+inline const char* name(MatrixMarketSymmetry symmetry) {
+  return matrix_market_symmetries[static_cast<std::size_t>(symmetry)];
+}
+
+/// A Matrix Market file of Ts: the constructor reads header and size, `for_each` the entries. It
+/// holds a matrix (not of the format `array`) or a vector (not symmetric, one column).
 template <class T>
 class MatrixMarketReader {
  public:
@@ -27,9 +43,19 @@ class MatrixMarketReader {
   using Symmetry = MatrixMarketSymmetry;
 
   /// \throws std::runtime_error unless the file starts with a header and size line fit for Ts
-  explicit MatrixMarketReader(const std::string& path) : m_lines(path) {
+  MatrixMarketReader(const std::string& path, MatrixMarketContent content) : m_lines(path) {
+    const bool vector = content == MatrixMarketContent::vector;
     read_header();
+    if (!vector && m_format == Format::array) {
+      fail("a matrix of the format 'array' is dense, expected 'coordinate'");
+    }
+    if (vector && m_symmetry != Symmetry::general) {
+      fail(std::string("a vector cannot be '") + name(m_symmetry) + "', expected 'general'");
+    }
     read_size();
+    if (vector && m_columns != 1) {
+      fail("there are " + std::to_string(m_columns) + " columns, expected a vector, one column");
+    }
   }
 
   Format format() const { return m_format; }
@@ -79,11 +105,6 @@ class MatrixMarketReader {
  private:
   using Real = typename RealOf<T>::type;
 
-  static constexpr const char* formats[] = {"coordinate", "array"};
-  static constexpr const char* fields[] = {"real", "integer", "complex", "pattern"};
-  static constexpr const char* symmetries[] = {"general", "symmetric", "skew-symmetric",
-                                               "hermitian"};
-
   void read_header() {
     constexpr const char* banner = "%%MatrixMarket matrix";
     const bool any = m_lines.next();
@@ -95,10 +116,10 @@ class MatrixMarketReader {
       m_lines.fail_expected(
           "a header such as '" + std::string(banner) + " coordinate real general'", line);
     }
-    m_format = static_cast<Format>(choice("coordinate or array", formats));
-    m_field = static_cast<Field>(choice("real, integer, complex or pattern", fields));
+    m_format = static_cast<Format>(choice("coordinate or array", matrix_market_formats));
+    m_field = static_cast<Field>(choice("real, integer, complex or pattern", matrix_market_fields));
     m_symmetry = static_cast<Symmetry>(
-        choice("general, symmetric, skew-symmetric or hermitian", symmetries));
+        choice("general, symmetric, skew-symmetric or hermitian", matrix_market_symmetries));
     expect_end_of_line();
 
     if (m_field == Field::complex && !is_complex_v<T>) {
@@ -106,8 +127,8 @@ class MatrixMarketReader {
     }
     if ((m_symmetry == Symmetry::hermitian && m_field != Field::complex) ||
         (m_symmetry == Symmetry::skew_symmetric && m_field == Field::pattern)) {
-      fail(std::string("'") + fields[static_cast<int>(m_field)] + "' and '" +
-           symmetries[static_cast<int>(m_symmetry)] + "' exclude each other");
+      fail(std::string("'") + name(m_field) + "' and '" + name(m_symmetry) +
+           "' exclude each other");
     }
     if (m_format == Format::array && m_field == Field::pattern) {
       fail("'array' and 'pattern' exclude each other");
@@ -149,7 +170,7 @@ class MatrixMarketReader {
       fail(place(row, column) +
            " is above the diagonal, expected the lower triangle only, as the "
            "header says '" +
-           symmetries[static_cast<int>(m_symmetry)] + "'");
+           name(m_symmetry) + "'");
     }
     if (m_symmetry == Symmetry::skew_symmetric) {
       fail(place(row, column) +
@@ -227,13 +248,13 @@ class MatrixMarketReader {
     return error == std::errc{} && rest == end;
   }
 
-  template <std::size_t N>
-  std::size_t choice(const char* expected, const char* const (&names)[N]) {
+  template <class Names>
+  std::size_t choice(const char* expected, const Names& names) {
     const std::string_view word = m_lines.word();
-    const auto found =
-        std::find_if(names, names + N, [&](const char* name) { return same(word, name); });
-    if (found == names + N) m_lines.fail_expected(expected, word);
-    return found - names;
+    const auto found = std::find_if(names.begin(), names.end(),
+                                    [&](const char* known) { return same(word, known); });
+    if (found == names.end()) m_lines.fail_expected(expected, word);
+    return found - names.begin();
   }
 
   void expect_end_of_line() const {

@@ -34,8 +34,8 @@ class DoubleDouble {
 
 /// Per right-hand side: maxima that the kernels collect, and the quotient.
 struct ResidualNorms {
-  double a, x, b;           // largest entries
-  double residual, row_sum; // of the scaled system
+  double a, x, b;            // largest entries
+  double residual, row_sum;  // of the scaled system
 };
 
 struct ResidualScale {
@@ -64,8 +64,8 @@ struct ResidualKernels {
   Bands<T> A;
   Columns<const T> b, x;
   std::int64_t rhs_count;
-  ResidualNorms* norms;   // [rhs_count]
-  double* worst;          // maximum of eta, only ever raised
+  ResidualNorms* norms;  // [rhs_count]
+  double* worst;         // maximum of eta, only ever raised
 
   static constexpr std::int64_t rows_in_team = 8192;
 
@@ -81,22 +81,22 @@ struct ResidualKernels {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(Norms, const Member& member) const {
     double a = 0, xm = 0, bm = 0;
-    const auto k = for_rows(member, [&](std::int64_t k, std::int64_t i) {
+    const auto system = for_rows(member, [&](std::int64_t k, std::int64_t i) {
       a = max_or_nan(max_or_nan(max_or_nan(a, absolute(A.lower(i))), absolute(A.diag(i))),
                      absolute(A.upper(i)));
       xm = max_or_nan(xm, absolute(x[k][i]));
       bm = max_or_nan(bm, absolute(b[k][i]));
     });
-    raise(member, norms[k].a, a);
-    raise(member, norms[k].x, xm);
-    raise(member, norms[k].b, bm);
+    raise(member, norms[system].a, a);
+    raise(member, norms[system].x, xm);
+    raise(member, norms[system].b, bm);
   }
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(Residual, const Member& member) const {
     double residual = 0, row_sum = 0;
     const ResidualScale scale(norms[member.league_rank() / teams_in_system()]);
-    const auto k = for_rows(member, [&](std::int64_t k, std::int64_t i) {
+    const auto system = for_rows(member, [&](std::int64_t k, std::int64_t i) {
       const std::int64_t n = A.n;
       const T a[3] = {A.lower(i), A.diag(i), A.upper(i)};
       const T v[3] = {x[k][i > 0 ? i - 1 : n - 1], x[k][i], x[k][i < n - 1 ? i + 1 : 0]};
@@ -118,8 +118,8 @@ struct ResidualKernels {
       residual = max_or_nan(residual, Kokkos::hypot(re.value(), im.value()));
       row_sum = max_or_nan(row_sum, sum);
     });
-    raise(member, norms[k].residual, residual);
-    raise(member, norms[k].row_sum, row_sum);
+    raise(member, norms[system].residual, residual);
+    raise(member, norms[system].row_sum, row_sum);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Quotient, std::int64_t k) const {
@@ -174,12 +174,16 @@ struct ResidualKernels {
     Kokkos::single(Kokkos::PerTeam(member), [&] { Kokkos::atomic_max(&maximum, v); });
   }
   static KOKKOS_FORCEINLINE_FUNCTION double real(const T& v) {
-    if constexpr (is_complex_v<T>) return v.real();
-    else return v;
+    if constexpr (is_complex_v<T>)
+      return v.real();
+    else
+      return v;
   }
   static KOKKOS_FORCEINLINE_FUNCTION double imaginary(const T& v) {
-    if constexpr (is_complex_v<T>) return v.imag();
-    else return 0;
+    if constexpr (is_complex_v<T>)
+      return v.imag();
+    else
+      return 0;
   }
 };
 

@@ -13,10 +13,10 @@
 
 /// Unrolls the next loop `count` times in device code; host compilers choose for themselves.
 #if defined(__CUDACC__)
-#define TRIKKOS_PRAGMA(text) _Pragma(#text)
-#define TRIKKOS_UNROLL(count) TRIKKOS_PRAGMA(unroll count)
+#  define TRIKKOS_PRAGMA(text) _Pragma(#  text)
+#  define TRIKKOS_UNROLL(count) TRIKKOS_PRAGMA(unroll count)
 #else
-#define TRIKKOS_UNROLL(count)
+#  define TRIKKOS_UNROLL(count)
 #endif
 
 namespace Trikkos::Impl {
@@ -37,7 +37,7 @@ struct LanesOf {  // complex numbers: one at a time
   static constexpr int count = 1;
 };
 template <class T>
-  requires std::is_floating_point_v<T>
+requires std::is_floating_point_v<T>
 struct LanesOf<T> {
   typedef T type __attribute__((vector_size(lane_bytes)));
   static constexpr int count = lane_bytes / sizeof(T);
@@ -52,22 +52,30 @@ inline constexpr bool is_lanes_v =
     std::is_same_v<V, Lanes<float>> || std::is_same_v<V, Lanes<double>>;
 
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION const T& lane(const T& v, int) { return v; }
+KOKKOS_FORCEINLINE_FUNCTION const T& lane(const T& v, int) {
+  return v;
+}
 template <class V>
-  requires is_lanes_v<V>
+requires is_lanes_v<V>
 inline auto lane(const V& v, int i) { return v[i]; }
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void set_lane(T& v, int, const T& s) { v = s; }
+KOKKOS_FORCEINLINE_FUNCTION void set_lane(T& v, int, const T& s) {
+  v = s;
+}
 template <class V, class T>
-  requires is_lanes_v<V>
+requires is_lanes_v<V>
 inline void set_lane(V& v, int i, const T& s) { v[i] = s; }
 
 // ---- real type behind a scalar or a lane
 
 template <class T>
-struct RealOf { using type = T; };
+struct RealOf {
+  using type = T;
+};
 template <class T>
-struct RealOf<Kokkos::complex<T>> { using type = T; };
+struct RealOf<Kokkos::complex<T>> {
+  using type = T;
+};
 template <class T>
 using Real = typename RealOf<T>::type;
 
@@ -76,15 +84,19 @@ inline constexpr bool is_complex_v = !std::is_same_v<T, Real<T>>;
 
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T conjugate(const T& v) {
-  if constexpr (is_complex_v<T>) return Kokkos::conj(v);
-  else return v;
+  if constexpr (is_complex_v<T>)
+    return Kokkos::conj(v);
+  else
+    return v;
 }
 
 /// A number in every lane.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V constant(int value) {
-  if constexpr (is_lanes_v<V>) return V{} + static_cast<std::remove_cvref_t<decltype(V{}[0])>>(value);
-  else return V(value);
+  if constexpr (is_lanes_v<V>)
+    return V{} + static_cast<std::remove_cvref_t<decltype(V{}[0])>>(value);
+  else
+    return V(value);
 }
 
 // ---- select, magnitude, reciprocal
@@ -103,15 +115,16 @@ KOKKOS_FORCEINLINE_FUNCTION void swap_if(Mask mask, V& x, V& y) {
 
 /// Size for the choice of a pivot: max(|re|, |im|) for complex numbers, within sqrt(2) of |v|.
 template <class T>
-  requires std::is_floating_point_v<T>
-KOKKOS_FORCEINLINE_FUNCTION T magnitude(const T& v) { return Kokkos::abs(v); }
+requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T magnitude(const T& v) {
+  return Kokkos::abs(v);
+}
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T magnitude(const Kokkos::complex<T>& v) {
   const T re = Kokkos::abs(v.real()), im = Kokkos::abs(v.imag());
   return im > re ? im : re;
 }
 template <class V>
-  requires is_lanes_v<V>
+requires is_lanes_v<V>
 inline V magnitude(const V& v) {
   using Bits = decltype(v > v);
   constexpr auto sign_off = ~(1ull << (8 * sizeof(v[0]) - 1));
@@ -119,7 +132,9 @@ inline V magnitude(const V& v) {
 }
 
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V reciprocal(const V& v) { return constant<V>(1) / v; }
+KOKKOS_FORCEINLINE_FUNCTION V reciprocal(const V& v) {
+  return constant<V>(1) / v;
+}
 
 // ---- row scaling
 
@@ -148,8 +163,10 @@ KOKKOS_FORCEINLINE_FUNCTION M power_of_two_near_reciprocal(const M& m) {
 /// Not a number where v is Inf or NaN, else zero: sums of it tell whether all terms were finite.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Real<V> finite_probe(const V& v) {
-  if constexpr (is_complex_v<V>) return (v.real() + v.imag() * 0) * 0;
-  else return v * constant<V>(0);
+  if constexpr (is_complex_v<V>)
+    return (v.real() + v.imag() * 0) * 0;
+  else
+    return v * constant<V>(0);
 }
 
 }  // namespace Trikkos::Impl

@@ -29,8 +29,8 @@ Strided<T> strided(const View& v) {
 /// shifting and the ends of an open matrix read as zero, whatever its arrays hold there.
 template <class T>
 struct Bands {
-  Strided<const T> sub, main, super;   // sub[i], super[i] are valid but for the ends
-  const T* lower_corner = nullptr;     // A(0,n-1), A(n-1,0): null in an open matrix
+  Strided<const T> sub, main, super;  // sub[i], super[i] are valid but for the ends
+  const T* lower_corner = nullptr;    // A(0,n-1), A(n-1,0): null in an open matrix
   const T* upper_corner = nullptr;
   std::int64_t n = 0;
   bool conjugated = false;
@@ -48,6 +48,9 @@ struct Bands {
   KOKKOS_FORCEINLINE_FUNCTION T upper(std::int64_t i) const {
     if (i < n - 1) return value(super[i]);
     return upper_corner ? value(*upper_corner) : T(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_contiguous() const {  // and needs no conjugation
+    return sub.stride == 1 && main.stride == 1 && super.stride == 1 && !conjugated;
   }
   KOKKOS_INLINE_FUNCTION bool periodic() const { return lower_corner != nullptr; }
 };
@@ -91,13 +94,18 @@ struct Columns {
 /// `b` of rank 1 (row) or rank 2 (system, row).
 template <class T, class View>
 Columns<T> columns(const View& b) {
-  if constexpr (View::rank() == 1) return {b.data(), 0, static_cast<std::int64_t>(b.stride(0))};
-  else return {b.data(), static_cast<std::int64_t>(b.stride(0)), static_cast<std::int64_t>(b.stride(1))};
+  if constexpr (View::rank() == 1)
+    return {b.data(), 0, static_cast<std::int64_t>(b.stride(0))};
+  else
+    return {b.data(), static_cast<std::int64_t>(b.stride(0)),
+            static_cast<std::int64_t>(b.stride(1))};
 }
 template <class View>
 std::int64_t column_count(const View& b) {
-  if constexpr (View::rank() == 1) return 1;
-  else return static_cast<std::int64_t>(b.extent(0));
+  if constexpr (View::rank() == 1)
+    return 1;
+  else
+    return static_cast<std::int64_t>(b.extent(0));
 }
 
 }  // namespace Trikkos::Impl

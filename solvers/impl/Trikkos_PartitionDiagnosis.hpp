@@ -49,9 +49,8 @@ KOKKOS_INLINE_FUNCTION void diagnose_partition(const Diagnosis& diagnosis, const
 
 /// Reports the first row of [first, first + length) whose solution is not finite.
 template <class T>
-KOKKOS_INLINE_FUNCTION void report_first_not_finite(const Diagnosis& diagnosis,
-                                                    const Strided<T>& x, std::int64_t first,
-                                                    std::int64_t length) {
+KOKKOS_INLINE_FUNCTION void report_first_not_finite(const Diagnosis& diagnosis, const Strided<T>& x,
+                                                    std::int64_t first, std::int64_t length) {
   for (std::int64_t i = first; i < first + length; ++i)
     if (!(finite_probe(x[i]) == 0)) return diagnosis.report_solution(i);
 }

@@ -17,7 +17,8 @@ class Segmented {
  public:
   Segmented(std::int64_t n, const Options& options)
       : m_vectorised(options.partition_size() <= longest_lane),
-        m_shape(n, options.partition_size(), m_vectorised ? lane_count<T> : 1) {}
+        m_shape(n, options.partition_size(),
+                m_vectorised ? TileKind<T, true>::width : TileKind<T, false>::width) {}
 
   std::int64_t storage_words() const { return SegmentedHost<T>::storage_words(m_shape); }
   std::int64_t parallel_items() const { return m_shape.groups; }
@@ -26,9 +27,9 @@ class Segmented {
               std::int64_t rhs_count, T* storage, const Diagnosis& diagnosis, bool reset) const {
     const SegmentedHost<T> solver{A, b, x, m_shape, diagnosis, storage};
     if (m_vectorised)
-      solver.template launch<Lanes<T>, lane_count<T>>(exec, rhs_count, reset);
+      solver.template launch<TileKind<T, true>>(exec, rhs_count, reset);
     else
-      solver.template launch<T, 1>(exec, rhs_count, reset);
+      solver.template launch<TileKind<T, false>>(exec, rhs_count, reset);
   }
 
  private:
@@ -44,15 +45,15 @@ template <class T, class Exec>
 class Segmented<T, Exec, false> {
  public:
   Segmented(std::int64_t n, const Options& options)
-      : m_shape(options.partition_size() == 0 ? TileShape<T, false>{DefaultTile<T>::lanes,
-                                                                    DefaultTile<T>::rows,
-                                                                    DefaultTile<T>::levels}
-                                              : tile_shape<T>(options.partition_size())) {
+      : m_shape(options.partition_size() == 0
+                    ? TileShape<T, false>{DefaultTile<T>::lanes, DefaultTile<T>::rows,
+                                          DefaultTile<T>::levels}
+                    : tile_shape<T>(options.partition_size())) {
     if (m_shape.lanes() == 0)
-      throw std::invalid_argument(
-          "Trikkos::solve: partition_size is " + std::to_string(options.partition_size()) +
-          ", expected at most " + std::to_string(largest_partition()) +
-          " (a partition must fit into the scratch memory of a team)");
+      throw std::invalid_argument("Trikkos::solve: partition_size is " +
+                                  std::to_string(options.partition_size()) + ", expected at most " +
+                                  std::to_string(largest_partition()) +
+                                  " (a partition must fit into the scratch memory of a team)");
     m_layout = TeamLayout(n, m_shape.tile_rows(), m_shape.segments());
     if (m_layout.tiles > std::numeric_limits<int>::max())
       throw std::invalid_argument("Trikkos::solve: " + std::to_string(n) +

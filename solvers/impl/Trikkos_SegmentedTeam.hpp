@@ -43,16 +43,22 @@ struct TileShape {
   int m_lanes = 0, m_rows = 0, m_levels = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const {
-    if constexpr (Default) return DefaultTile<T>::lanes;
-    else return m_lanes;
+    if constexpr (Default)
+      return DefaultTile<T>::lanes;
+    else
+      return m_lanes;
   }
   KOKKOS_FORCEINLINE_FUNCTION int rows() const {
-    if constexpr (Default) return DefaultTile<T>::rows;
-    else return m_rows;
+    if constexpr (Default)
+      return DefaultTile<T>::rows;
+    else
+      return m_rows;
   }
   KOKKOS_FORCEINLINE_FUNCTION int levels() const {
-    if constexpr (Default) return DefaultTile<T>::levels;
-    else return m_levels;
+    if constexpr (Default)
+      return DefaultTile<T>::levels;
+    else
+      return m_levels;
   }
   KOKKOS_FORCEINLINE_FUNCTION int tile_rows() const { return lanes() * rows(); }
   KOKKOS_FORCEINLINE_FUNCTION int segments() const { return lanes() >> levels(); }
@@ -62,8 +68,10 @@ struct TileShape {
   KOKKOS_FORCEINLINE_FUNCTION int band_words() const { return lanes() * pitch(); }
   KOKKOS_FORCEINLINE_FUNCTION int node_words() const { return MergeNode<T>::words * lanes(); }
   KOKKOS_FORCEINLINE_FUNCTION int place(int row_in_tile) const {
-    if constexpr (Default) return row_in_tile;
-    else return row_in_tile + row_in_tile / rows() * (pitch() - rows());
+    if constexpr (Default)
+      return row_in_tile;
+    else
+      return row_in_tile + row_in_tile / rows() * (pitch() - rows());
   }
 };
 static_assert(DefaultTile<double>::rows % 2 == 1, "place() of the default tile assumes it");
@@ -154,6 +162,7 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, T* scrat
   const SegmentArray<T> slots{scratch, lanes};
   slots.put(t, s);
   member.team_barrier();
+  TRIKKOS_UNROLL(1)
   for (int h = lanes / 2; h >= lanes >> levels && h > 0; h /= 2) {
     MergeNode<T> node;
     if (t < h) {
@@ -183,39 +192,52 @@ struct StagedTile {
   KOKKOS_FORCEINLINE_FUNCTION T* band(int k) const { return scratch + k * shape.band_words(); }
   KOKKOS_FORCEINLINE_FUNCTION T* nodes() const { return band(4); }
 
-  /// Copies element(i) of the rows i < n of the tile into band k. Coalesced, loads in flight
-  /// together.
-  template <bool Inside, class Member, class Element>
+  /// Copies element(i) of the rows i < n of the tile into band k: coalesced, `Chunk` loads of a
+  /// thread in flight at a time.
+  template <int Chunk, class Member, class Element>
   KOKKOS_FORCEINLINE_FUNCTION void stage(const Member& member, int k, std::int64_t n,
                                          const Element& element) const {
-    constexpr int chunk = Default ? DefaultTile<T>::rows : 8;
     const int t = member.team_rank(), lanes = shape.lanes(), rows = shape.rows();
     T* const to = band(k);
-    for (int first = 0; first < rows; first += chunk) {
-      T v[chunk];
-      TRIKKOS_UNROLL(64)
-      for (int i = 0; i < chunk; ++i) {
-        const std::int64_t row = base + ((first + i) * lanes + t);
-        v[i] = (Default || first + i < rows) && (Inside || row < n) ? element(row) : T(0);
+    TRIKKOS_UNROLL(1)
+    for (int first = 0; first < rows; first += Chunk) {
+      T v[Chunk];
+      TRIKKOS_UNROLL(Chunk)
+      for (int i = 0; i < Chunk; ++i) {
+        const int row = (first + i) * lanes + t;
+        v[i] = first + i < rows && base + row < n ? element(base + row) : T(0);
       }
-      TRIKKOS_UNROLL(64)
-      for (int i = 0; i < chunk; ++i)
-        if (Default || first + i < rows) to[shape.place((first + i) * lanes + t)] = v[i];
+      TRIKKOS_UNROLL(Chunk)
+      for (int i = 0; i < Chunk; ++i)
+        if (first + i < rows) to[shape.place((first + i) * lanes + t)] = v[i];
     }
   }
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, const Bands<T>& A,
                                         const Strided<const T>& b) const {
-    if (base > 0 && base + shape.tile_rows() < A.n) {
-      stage<true>(member, 0, A.n, [&](std::int64_t i) { return A.value(A.sub[i]); });
-      stage<true>(member, 1, A.n, [&](std::int64_t i) { return A.value(A.main[i]); });
-      stage<true>(member, 2, A.n, [&](std::int64_t i) { return A.value(A.super[i]); });
-      stage<true>(member, 3, A.n, [&](std::int64_t i) { return b[i]; });
+    if (Default && base > 0 && base + shape.tile_rows() < A.n && A.is_contiguous() &&
+        b.stride == 1) {
+      // A band at a time, all its loads in flight: more of them would cost registers, and so teams.
+      constexpr int lanes = DefaultTile<T>::lanes, rows = DefaultTile<T>::rows;
+      TRIKKOS_UNROLL(1)
+      for (int k = 0; k < 4; ++k) {
+        const T* const from = k == 0   ? A.sub.data
+                              : k == 1 ? A.main.data
+                              : k == 2 ? A.super.data
+                                       : b.data;
+        const T* const p = from + base + member.team_rank();
+        T* const to = band(k) + member.team_rank();
+        T v[rows];
+        TRIKKOS_UNROLL(rows)
+        for (int i = 0; i < rows; ++i) v[i] = p[i * lanes];
+        TRIKKOS_UNROLL(rows)
+        for (int i = 0; i < rows; ++i) to[i * lanes] = v[i];
+      }
     } else {
-      stage<false>(member, 0, A.n, [&](std::int64_t i) { return A.lower(i); });
-      stage<false>(member, 1, A.n, [&](std::int64_t i) { return A.diag(i); });
-      stage<false>(member, 2, A.n, [&](std::int64_t i) { return A.upper(i); });
-      stage<false>(member, 3, A.n, [&](std::int64_t i) { return b[i]; });
+      stage<4>(member, 0, A.n, [&](std::int64_t i) { return A.lower(i); });
+      stage<4>(member, 1, A.n, [&](std::int64_t i) { return A.diag(i); });
+      stage<4>(member, 2, A.n, [&](std::int64_t i) { return A.upper(i); });
+      stage<4>(member, 3, A.n, [&](std::int64_t i) { return b[i]; });
     }
     member.team_barrier();
   }
@@ -258,15 +280,14 @@ struct ReduceTiles {
     const int t = member.team_rank();
     const std::int64_t rhs = member.league_rank() / tiles, tile = member.league_rank() % tiles;
     if (reset && member.league_rank() == 0 && t == 0) diagnosis.reset();
-    const StagedTile<T, Default> staged{
-        shape, team_scratch<T>(member, scratch_bytes(shape)),
-        tile * shape.tile_rows()};
+    const StagedTile<T, Default> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
+                                        tile * shape.tile_rows()};
     staged.load(member, A, b[rhs]);
     Segment<T> s = staged.reduce_partition(t, A.n);
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
-        member, staged.scratch, shape.lanes(), shape.levels(), s,
-        [](int, const MergeNode<T>&) {}, [](int, int, const auto&, const auto&, const auto&) {});
+        member, staged.scratch, shape.lanes(), shape.levels(), s, [](int, const MergeNode<T>&) {},
+        [](int, int, const auto&, const auto&, const auto&) {});
     if (t < shape.segments())
       SegmentArray<T>{work + rhs * words, segments}.put(tile * shape.segments() + t, s);
   }
@@ -301,8 +322,7 @@ struct MergeCoarse {
       s = SegmentArray<T>{mine + level.segment_offset, level.count}.get(first + t);
     T* const nodes = mine + level.node_offset + group * coarse_lanes * MergeNode<T>::words;
     s = merge_tree(
-        member, team_scratch<T>(member, scratch_bytes()),
-        coarse_lanes, tree_levels, s,
+        member, team_scratch<T>(member, scratch_bytes()), coarse_lanes, tree_levels, s,
         [&](int slot, const MergeNode<T>& node) {
           for (int k = 0; k < MergeNode<T>::words; ++k)
             nodes[slot * MergeNode<T>::words + k] = node.g[k];
@@ -360,10 +380,12 @@ struct DescendCoarse {
       const T* const nodes =
           mine + layout.level[l].node_offset + group * coarse_lanes * MergeNode<T>::words;
       int slot = 1;
+      TRIKKOS_UNROLL(1)
       for (int h = coarse_lanes / 2; h >= 1; h /= 2) {
         const T* const node = nodes + slot * MergeNode<T>::words;
         const bool right = (leaf & h) != 0;
-        descend(b, [&](int k) { return node[k]; }, right);
+        descend(
+            b, [&](int k) { return node[k]; }, right);
         slot = 2 * slot + right;
       }
     }
@@ -390,9 +412,8 @@ struct SubstituteTiles {
     const std::int64_t rhs = member.league_rank() / tiles;
     // backwards: the tiles that the first pass read last may still be in the cache
     const std::int64_t tile = tiles - 1 - member.league_rank() % tiles;
-    const StagedTile<T, Default> staged{
-        shape, team_scratch<T>(member, scratch_bytes(shape)),
-        tile * shape.tile_rows()};
+    const StagedTile<T, Default> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
+                                        tile * shape.tile_rows()};
     const std::int64_t n = A.n;
     const int lanes = shape.lanes(), levels = shape.levels(), m = staged.length(t, n);
     const std::int64_t segment = tile * shape.segments() + (t >> levels);
@@ -416,9 +437,11 @@ struct SubstituteTiles {
           }
         });
     int slot = (lanes >> levels) + (t >> levels);
+    TRIKKOS_UNROLL(1)
     for (int h = (1 << levels) / 2; h >= 1; h /= 2) {
       const bool right = (t & h) != 0;
-      descend(bounds, [&](int k) { return nodes[k * lanes + slot]; }, right);
+      descend(
+          bounds, [&](int k) { return nodes[k * lanes + slot]; }, right);
       slot = 2 * slot + right;
     }
 
@@ -430,8 +453,8 @@ struct SubstituteTiles {
     T next = bounds.last, after = bounds.next;
     auto probe = finite_probe(bounds.first) + finite_probe(next);
     if (m > 1) {
-      FoldedPair<T> s = start_fold(staged.equation(t, 0), staged.equation(t, 1), bounds.prev,
-                                   bounds.first);
+      FoldedPair<T> s =
+          start_fold(staged.equation(t, 0), staged.equation(t, 1), bounds.prev, bounds.first);
       TRIKKOS_UNROLL(1)
       for (int k = 2; k < m; ++k) {
         const BackRow<T> row = fold(s, staged.equation(t, k));
@@ -498,12 +521,11 @@ struct SegmentedTeam {
     using Substitute = SubstituteTiles<T, Default>;
     const int league = static_cast<int>(rhs_count * layout.tiles);
 
-    Kokkos::parallel_for(
-        "Trikkos::segmented::reduce",
-        TilePolicy(exec, league, tile.lanes())
-            .set_scratch_size(0, Kokkos::PerTeam(Reduce::scratch_bytes(tile))),
-        Reduce{A, b, tile, diagnosis, storage, layout.words, layout.segments,
-               static_cast<int>(layout.tiles), reset});
+    Kokkos::parallel_for("Trikkos::segmented::reduce",
+                         TilePolicy(exec, league, tile.lanes())
+                             .set_scratch_size(0, Kokkos::PerTeam(Reduce::scratch_bytes(tile))),
+                         Reduce{A, b, tile, diagnosis, storage, layout.words, layout.segments,
+                                static_cast<int>(layout.tiles), reset});
 
     std::int64_t segment_rows = std::int64_t(tile.rows()) << tile.levels();
     for (int l = 0; l < layout.levels; ++l) {
@@ -522,12 +544,11 @@ struct SegmentedTeam {
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                              exec, 0, rhs_count * layout.segments),
                          DescendCoarse<T>{storage, layout.words, layout});
-    Kokkos::parallel_for(
-        "Trikkos::segmented::substitute",
-        TilePolicy(exec, league, tile.lanes())
-            .set_scratch_size(0, Kokkos::PerTeam(Substitute::scratch_bytes(tile))),
-        Substitute{A, b, x, tile, diagnosis, storage, layout.words, layout.bounds_offset,
-                   static_cast<int>(layout.tiles)});
+    Kokkos::parallel_for("Trikkos::segmented::substitute",
+                         TilePolicy(exec, league, tile.lanes())
+                             .set_scratch_size(0, Kokkos::PerTeam(Substitute::scratch_bytes(tile))),
+                         Substitute{A, b, x, tile, diagnosis, storage, layout.words,
+                                    layout.bounds_offset, static_cast<int>(layout.tiles)});
   }
 };
 

@@ -58,8 +58,8 @@ struct Thomas {
       const auto l = magnitude(A.lower(i)), u = magnitude(A.upper(i));
       size = l > size ? l : size;
       size = u > size ? u : size;
-      if (bad == 0 && !(magnitude(p) > 0 && finite_probe(p) == 0 &&
-                        magnitude(p) + fill <= growth_limit * size))
+      if (bad == 0 &&
+          !(magnitude(p) > 0 && finite_probe(p) == 0 && magnitude(p) + fill <= growth_limit * size))
         bad = i + 1;
     };
     ThomasState<T> s = start();
@@ -103,9 +103,8 @@ struct Thomas {
   /// Backward sweep over rows [first, end) from the state of row `first`, by computing the states
   /// again: those of every width^(Level-1)-th row, and then each stretch between.
   template <int Level>
-  KOKKOS_INLINE_FUNCTION void back_again(const Strided<T>& x, std::int64_t first,
-                                         std::int64_t end, const T& last,
-                                         ThomasState<T> s) const {
+  KOKKOS_INLINE_FUNCTION void back_again(const Strided<T>& x, std::int64_t first, std::int64_t end,
+                                         const T& last, ThomasState<T> s) const {
     constexpr int width = 16;
     std::int64_t stretch = 1;
     for (int k = 1; k < Level; ++k) stretch *= width;

@@ -46,8 +46,9 @@ class ThomasHostCall {
     if (reset)
       Kokkos::parallel_for("Trikkos::thomas::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
                            ResetDiagnosis{diagnosis});
-    Kokkos::parallel_for("Trikkos::thomas", Policy(exec, 0, rhs_count),
-                         ThomasSweep<T>{A, b, x, reinterpret_cast<ThomasState<T>*>(storage), diagnosis});
+    Kokkos::parallel_for(
+        "Trikkos::thomas", Policy(exec, 0, rhs_count),
+        ThomasSweep<T>{A, b, x, reinterpret_cast<ThomasState<T>*>(storage), diagnosis});
   }
 
  private:

@@ -118,7 +118,8 @@ struct BackRow {
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION FoldedPair<V> start_fold(const Equation<V>& e0, const Equation<V>& e1,
                                                      const V& x_prev, const V& x_first) {
-  return {e0.c, constant<V>(0), e0.d - e0.a * x_prev - e0.b * x_first, e1.b, e1.c, e1.d - e1.a * x_first};
+  return {e0.c, constant<V>(0), e0.d - e0.a * x_prev - e0.b * x_first,
+          e1.b, e1.c,           e1.d - e1.a * x_first};
 }
 
 template <class V>
@@ -237,7 +238,9 @@ KOKKOS_FORCEINLINE_FUNCTION Real<T> finite_probe(const Segment<T>& s) {
   return row(s.top) + row(s.bottom);
 }
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION bool is_finite(const Segment<T>& s) { return finite_probe(s) == 0; }
+KOKKOS_FORCEINLINE_FUNCTION bool is_finite(const Segment<T>& s) {
+  return finite_probe(s) == 0;
+}
 
 }  // namespace Trikkos::Impl
 
