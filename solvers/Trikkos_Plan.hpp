@@ -92,7 +92,7 @@ class Plan {
     Impl::check_matrix("Trikkos::Plan", A);
     return static_cast<std::int64_t>(A.diag.extent(0));
   }
-  static Band band(const Exec& exec, const char* label, std::int64_t n) {
+  static Band band(const Exec& exec, const std::string& label, std::int64_t n) {
     return Band(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), n);
   }
 

@@ -22,7 +22,7 @@ KOKKOS_INLINE_FUNCTION Equation<T> scaled_row(const Bands<T>& A, const Strided<c
 }
 
 /// Repeats the elimination of rows [first, first + length) and reports the first row that is not
-/// finite, or else the first column without a pivot.
+/// finite or zero, or else the first column without a pivot.
 template <class T>
 KOKKOS_INLINE_FUNCTION void diagnose_partition(const Diagnosis& diagnosis, const Bands<T>& A,
                                                const Strided<const T>& b, std::int64_t first,
@@ -35,6 +35,8 @@ KOKKOS_INLINE_FUNCTION void diagnose_partition(const Diagnosis& diagnosis, const
     const auto probe =
         finite_probe(e.a) + finite_probe(e.b) + finite_probe(e.c) + finite_probe(e.d);
     if (!(probe == 0)) return diagnosis.report(Status::Reason::not_finite, i);
+    if (magnitude(e.a) == 0 && magnitude(e.b) == 0 && magnitude(e.c) == 0)
+      return diagnosis.report(Status::Reason::singular, i);
     const auto pivot = [&] {
       const auto top = magnitude(s.top.p), bottom = magnitude(s.bottom.p), row = magnitude(e.a);
       return top == 0 && bottom == 0 && row == 0;
@@ -45,6 +47,17 @@ KOKKOS_INLINE_FUNCTION void diagnose_partition(const Diagnosis& diagnosis, const
     if (k >= 1 && !is_finite(s)) return diagnosis.report(Status::Reason::not_finite, i);
     before = e;
   }
+}
+
+/// Reports a merge of two finite segments that is not finite: one of the two unknowns that it
+/// eliminates, x(row - 1) and x(row), had no pivot.
+template <class T>
+KOKKOS_INLINE_FUNCTION void diagnose_merge(const Diagnosis& diagnosis, const Segment<T>& left,
+                                           const Segment<T>& right, const Segment<T>& merged,
+                                           const T& first_node_word, std::int64_t row) {
+  if (is_finite(merged) || !is_finite(left) || !is_finite(right)) return;
+  const bool first_is_finite = finite_probe(first_node_word) == 0;
+  diagnosis.report(Status::Reason::singular, first_is_finite ? row : row - 1);
 }
 
 /// Reports the first row of [first, first + length) whose solution is not finite.

@@ -45,10 +45,11 @@ template <class T, class Exec>
 class Segmented<T, Exec, false> {
  public:
   Segmented(std::int64_t n, const Options& options)
-      : m_shape(options.partition_size() == 0
-                    ? TileShape<T, false>{DefaultTile<T>::lanes, DefaultTile<T>::rows,
-                                          DefaultTile<T>::levels}
-                    : tile_shape<T>(options.partition_size())) {
+      : m_shape(
+            options.partition_size() == 0
+                ? TileShape<T, false>{DefaultTile<T>::lanes, DefaultTile<T>::rows,
+                                      DefaultTile<T>::levels}
+                : tile_shape<T>(std::min(options.partition_size(), std::max<std::int64_t>(n, 2)))) {
     if (m_shape.lanes() == 0)
       throw std::invalid_argument("Trikkos::solve: partition_size is " +
                                   std::to_string(options.partition_size()) + ", expected at most " +

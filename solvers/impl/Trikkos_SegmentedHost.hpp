@@ -11,70 +11,83 @@
 #include <impl/Trikkos_TwoRowCarry.hpp>
 
 /// \file
-/// `Algorithm::segmented` where the execution space is the host. A thread works on a tile of
-/// neighbouring partitions at a time, one a SIMD lane, and chains their segments into the segment
-/// of its group; the groups are solved by one thread, and a second pass goes back through each
-/// group. A group's size depends on n alone, so results do not depend on threads.
+/// `Algorithm::segmented` where the execution space is the host. Each SIMD lane carries a run of
+/// neighbouring partitions, one after the other, and merges their segments; the runs of a tile and
+/// the tiles of a group are chained by one thread, groups by threads in parallel. The groups'
+/// segments are solved by one thread, and a second pass goes back through each group. Shapes depend
+/// on n alone, so results do not depend on the number of threads.
 ///
 /// Traffic: 4 words a row read in the first pass, 4 read and 1 written in the second.
 
 namespace Trikkos::Impl {
 
-/// Rows of a system in partitions, tiles of partitions, and groups of tiles.
+/// How a system is cut: `rows` in a partition, `links` partitions in a lane's run, `lanes` runs in
+/// a tile, `tiles_in_group` tiles in a group.
 struct HostShape {
-  static constexpr std::int64_t default_rows = 264, max_groups = 64, min_tiles_in_group = 4;
+  // Rounding errors grow with the rows of a partition in the worst case; 4 x 66 rows are an odd
+  // number of cache lines, so that the lanes of a tile do not compete for the same cache sets.
+  static constexpr std::int64_t default_rows = 66, default_links = 4;
+  static constexpr std::int64_t max_groups = 64, min_tiles_in_group = 4;
 
-  std::int64_t n = 0, rows = 0, partitions = 0, tiles_in_group = 0, groups = 0;
-  int lanes = 1;
+  std::int64_t n = 0, rows = 0, links = 1, lanes = 1, tiles = 0, tiles_in_group = 0, groups = 0;
 
   HostShape() = default;
   HostShape(std::int64_t n_, std::int64_t partition_size, int lanes_) : n(n_), lanes(lanes_) {
-    rows = partition_size;
-    if (rows == 0)  // small systems: one tile, all lanes busy
-      rows = std::clamp<std::int64_t>((n + lanes - 1) / lanes, 2, default_rows);
-    partitions = (n + rows - 1) / rows;
-    const std::int64_t tiles = (partitions + lanes - 1) / lanes;
-    tiles_in_group = std::max(min_tiles_in_group, (tiles + max_groups - 1) / max_groups);
-    groups = (tiles + tiles_in_group - 1) / tiles_in_group;
+    const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    rows = std::min(partition_size, std::max<std::int64_t>(n, 2));
+    links = default_links;
+    if (partition_size == 0) {  // small systems: one tile, all lanes busy
+      links = std::clamp<std::int64_t>(ceil_div(n, lanes * default_rows), 1, default_links);
+      rows = std::clamp<std::int64_t>(ceil_div(n, lanes * links), 2, default_rows);
+    }
+    tiles = ceil_div(n, tile_rows());
+    tiles_in_group = std::max(min_tiles_in_group, ceil_div(tiles, max_groups));
+    groups = ceil_div(tiles, tiles_in_group);
   }
-  std::int64_t partitions_in_group() const { return tiles_in_group * lanes; }
-  /// Scalars that each group needs to hold the back substitution of a tile.
+  std::int64_t run_rows() const { return links * rows; }
+  std::int64_t tile_rows() const { return lanes * run_rows(); }
+  std::int64_t group_rows() const { return tiles_in_group * tile_rows(); }
+  /// Scalars that the back substitution of a tile's partitions, one of each lane, takes.
   std::int64_t back_words() const { return 3 * rows * lanes; }
 };
 
 /// One right-hand side's share of the workspace.
 template <class T>
 struct HostStorage {
-  MergeNode<T>* partition_nodes;  // [partitions]: merge of partition i into those left of it
-  MergeNode<T>* group_nodes;      // [groups]
-  Segment<T>* group_segments;     // [groups]
-  Bounds<T>* group_bounds;        // [groups]
-  T* back;                        // [groups][back_words]
+  T* link_nodes;              // [tiles][links - 1] of MergeNode<V>: merges within the runs
+  MergeNode<T>* run_nodes;    // [tiles][lanes]: merge of a run into those left of it in the group
+  MergeNode<T>* group_nodes;  // [groups]
+  Segment<T>* group_segments;
+  Bounds<T>* group_bounds;
+  T* back;  // [groups][back_words]
 };
 
-/// How a thread works on a tile: `width` partitions side by side, one a lane of V.
+/// How a thread works on a tile: `width` runs side by side, one a lane of V.
 template <class T, bool Vectorised>
 struct TileKind {
   using V = std::conditional_t<Vectorised, Lanes<T>, T>;
   static constexpr int width = Vectorised ? lane_count<T> : 1;
 };
 
-/// A tile: neighbouring partitions, one a lane.
+/// Link `link` of each run of a tile: `width` partitions, one a lane, `stride` rows apart.
 template <class T, class Kind>
-struct HostTile {
+struct LanePartitions {
   using V = typename Kind::V;
   static constexpr int width = Kind::width;
 
   const Bands<T>& A;
   Strided<const T> b;
-  std::int64_t first_row, rows;
+  std::int64_t first_row, rows, stride;
 
-  std::int64_t row_of(int l) const { return first_row + l * rows; }
-  /// Rows of partition l: fewer, or none, at the end of the system.
+  std::int64_t row_of(int l) const { return first_row + l * stride; }
+  /// Rows of the partition of lane l: fewer, or none, at the end of the system.
   std::int64_t length(int l) const { return std::clamp<std::int64_t>(A.n - row_of(l), 0, rows); }
-  bool is_full() const { return first_row + width * rows <= A.n; }
+  /// Rows before the first k that is missing in some lane or holds the last row of the matrix.
+  std::int64_t inner_rows() const {
+    return std::clamp<std::int64_t>(A.n - 1 - row_of(width - 1), 0, rows);
+  }
 
-  /// Row k of each partition, for a full tile and 0 < k < rows - 1.
+  /// Row k of each partition, with 0 < k < inner_rows(), or 0 where that is not row 0 of A.
   Equation<V> inner_equation(std::int64_t k) const {
     return scaled(
         Equation<V>{load(A.sub, k), load(A.main, k), load(A.super, k), load<false>(b, k)});
@@ -92,8 +105,9 @@ struct HostTile {
     }
     return scaled(e);
   }
-  Equation<V> equation(std::int64_t k, bool full) const {
-    return full && k > 0 && k < rows - 1 ? inner_equation(k) : edge_equation(k);
+  Equation<V> equation(std::int64_t k) const {
+    const bool inner = k < inner_rows() && (k > 0 || first_row > 0);
+    return inner ? inner_equation(k) : edge_equation(k);
   }
   /// Lanes with more than k rows.
   auto longer_than(std::int64_t k) const {
@@ -105,16 +119,20 @@ struct HostTile {
       return mask;
     }
   }
-  void store(const Strided<T>& x, std::int64_t k, const V& v, bool full) const {
+  void store(const Strided<T>& x, std::int64_t k, const V& v) const {
     T* const p = x.data + (first_row + k) * x.stride;
-    const std::int64_t step = rows * x.stride;
-    for (int l = 0; l < width; ++l)
-      if (full || k < length(l)) p[l * step] = lane(v, l);
+    const std::int64_t step = stride * x.stride;
+    if (k < inner_rows()) {
+      for (int l = 0; l < width; ++l) p[l * step] = lane(v, l);
+    } else {
+      for (int l = 0; l < width; ++l)
+        if (k < length(l)) p[l * step] = lane(v, l);
+    }
   }
-  /// Lanes lie far apart, in more streams than the hardware prefetches. So each step asks for a
+  /// Lanes lie far apart, in more streams than the hardware prefetches. So each step asks for one
   /// cache line of the tile that comes next, which is contiguous.
-  void prefetch(std::int64_t next_row, std::int64_t k) const {
-    const std::int64_t i = next_row + k * width;
+  void prefetch(std::int64_t row, std::int64_t k) const {
+    const std::int64_t i = row + k * width;
     __builtin_prefetch(A.sub.data + i * A.sub.stride);
     __builtin_prefetch(A.main.data + i * A.main.stride);
     __builtin_prefetch(A.super.data + i * A.super.stride);
@@ -125,7 +143,7 @@ struct HostTile {
   template <bool Band = true>
   V load(const Strided<const T>& from, std::int64_t k) const {
     const T* const p = from.data + (first_row + k) * from.stride;
-    const std::int64_t step = rows * from.stride;
+    const std::int64_t step = stride * from.stride;
     V v{};
     for (int l = 0; l < width; ++l) set_lane(v, l, Band ? A.value(p[l * step]) : p[l * step]);
     return v;
@@ -142,62 +160,61 @@ void select_segment(const Mask& mask, Segment<V>& s, const Segment<V>& other) {
   row(s.bottom, other.bottom);
 }
 
-/// First pass over a tile: the segments of its partitions.
+/// First pass: the segments of the partitions.
 template <class T, class Kind, class V = typename Kind::V>
-Segment<V> reduce_tile(const HostTile<T, Kind>& tile) {
-  const Equation<V> e0 = tile.edge_equation(0);
-  if (tile.is_full()) {
-    Segment<V> s = start_segment(e0, tile.equation(1, true));
-    const std::int64_t next = tile.first_row + Kind::width * tile.rows;
-    for (std::int64_t k = 2; k < tile.rows - 1; ++k) {
-      tile.prefetch(next, k);
-      carry(s, tile.inner_equation(k));
-    }
-    if (tile.rows > 2) carry(s, tile.edge_equation(tile.rows - 1));
-    return s;
+Segment<V> reduce(const LanePartitions<T, Kind>& p, std::int64_t prefetched) {
+  const std::int64_t inner = p.inner_rows();
+  const Equation<V> e0 = p.equation(0), e1 = p.equation(1);
+  Segment<V> s = start_segment(e0, e1);
+  std::int64_t k = 2;
+  for (; k < inner; ++k) {
+    p.prefetch(prefetched, k);
+    carry(s, p.inner_equation(k));
   }
-  Segment<V> s = transparent_segment<V>();
-  select_segment(tile.longer_than(0), s, single_row_segment(e0));
-  select_segment(tile.longer_than(1), s, start_segment(e0, tile.edge_equation(1)));
-  for (std::int64_t k = 2; k < tile.length(0); ++k) {
+  if (inner < 2) {
+    s = transparent_segment<V>();
+    select_segment(p.longer_than(0), s, single_row_segment(e0));
+    select_segment(p.longer_than(1), s, start_segment(e0, e1));
+  }
+  for (; k < p.length(0); ++k) {
     Segment<V> next = s;
-    carry(next, tile.edge_equation(k));
-    select_segment(tile.longer_than(k), s, next);
+    carry(next, p.edge_equation(k));
+    select_segment(p.longer_than(k), s, next);
   }
   return s;
 }
 
-/// Second pass over a tile whose bounds are known: its solution. `back` holds the rows of a tile.
+/// Second pass: the solution of partitions whose bounds are known. `back` holds `rows` entries.
 /// Returns a probe of each lane's finiteness.
 template <class T, class Kind, class V = typename Kind::V>
-Real<V> substitute_tile(const HostTile<T, Kind>& tile, const Strided<T>& x, const Bounds<V>& bounds,
-                        BackRow<V>* back) {
-  const bool full = tile.is_full();
-  const std::int64_t length = tile.length(0);  // of the longest partition
-  const std::int64_t previous = tile.first_row - Kind::width * tile.rows;
-  FoldedPair<V> s =
-      start_fold(tile.equation(0, full), tile.equation(1, full), bounds.prev, bounds.first);
-  for (std::int64_t k = 2; k < length; ++k) {  // eliminates unknown k - 1
-    if (full) tile.prefetch(previous, k);
-    back[k] = fold(s, tile.equation(k, full));
+Real<V> substitute(const LanePartitions<T, Kind>& p, const Strided<T>& x, const Bounds<V>& bounds,
+                   BackRow<V>* back, std::int64_t prefetched) {
+  const std::int64_t inner = p.inner_rows(), length = p.length(0);  // of the longest
+  FoldedPair<V> s = start_fold(p.equation(0), p.equation(1), bounds.prev, bounds.first);
+  std::int64_t k = 2;
+  for (; k < inner; ++k) {  // eliminates unknown k - 1
+    p.prefetch(prefetched, k);
+    back[k] = fold(s, p.inner_equation(k));
   }
+  for (; k < length; ++k) back[k] = fold(s, p.edge_equation(k));
+
   V next = bounds.last, after = bounds.next;
   Real<V> probe = finite_probe(bounds.first) + finite_probe(next);
-  for (std::int64_t k = length - 1; k >= 2; --k) {
+  for (--k; k >= 2; --k) {
     V v = back[k].f - back[k].q * next - back[k].r * after;
-    tile.store(x, k, next, full);
-    if (full) {
+    p.store(x, k, next);
+    if (k < inner) {
       after = next;
     } else {  // lanes that end before row k still wait with their own last unknown
-      const auto active = tile.longer_than(k);
+      const auto active = p.longer_than(k);
       v = select(active, v, next);
       after = select(active, next, after);
     }
     next = v;
     probe += finite_probe(v);
   }
-  if (length > 1) tile.store(x, 1, next, full);
-  tile.store(x, 0, bounds.first, full);
+  if (length > 1) p.store(x, 1, next);
+  p.store(x, 0, bounds.first);
   return probe;
 }
 
@@ -212,33 +229,38 @@ struct SegmentedHost {
   T* storage;  // [rhs in flight][storage_words(shape)]
 
   static std::int64_t storage_words(const HostShape& s) {
-    constexpr std::int64_t alignment = 64 / sizeof(T) ? 64 / sizeof(T) : 1;
-    const std::int64_t words =
-        MergeNode<T>::words * (s.partitions + s.groups) + (segment_words + 4) * s.groups;
-    return (words + alignment - 1) / alignment * alignment + s.groups * s.back_words();
+    return aligned(MergeNode<T>::words * s.tiles * (s.links - 1) * s.lanes) +
+           aligned(MergeNode<T>::words * (s.tiles * s.lanes + s.groups) +
+                   (segment_words + 4) * s.groups) +
+           aligned(s.groups * s.back_words());
   }
   HostStorage<T> storage_of(std::int64_t rhs) const {
-    const std::int64_t words = storage_words(shape);
-    T* p = storage + rhs * words;
+    T* p = storage + rhs * storage_words(shape);
     HostStorage<T> r;
-    r.partition_nodes = reinterpret_cast<MergeNode<T>*>(p);
-    r.group_nodes = r.partition_nodes + shape.partitions;
+    r.link_nodes = p;
+    p += aligned(MergeNode<T>::words * shape.tiles * (shape.links - 1) * shape.lanes);
+    r.run_nodes = reinterpret_cast<MergeNode<T>*>(p);
+    r.group_nodes = r.run_nodes + shape.tiles * shape.lanes;
     r.group_segments = reinterpret_cast<Segment<T>*>(r.group_nodes + shape.groups);
     r.group_bounds = reinterpret_cast<Bounds<T>*>(r.group_segments + shape.groups);
-    r.back = p + words - shape.groups * shape.back_words();
+    r.back =
+        storage + (rhs + 1) * storage_words(shape) - aligned(shape.groups * shape.back_words());
     return r;
   }
 
   // ---- chains of segments
 
-  /// Merges `right` into the chain `s` and keeps the node; reports a breakdown of this merge, whose
-  /// first eliminated unknown is x(row - 1).
-  void chain(Segment<T>& s, const Segment<T>& right, MergeNode<T>& node, std::int64_t row,
-             bool report) const {
-    const Segment<T> left = s;
+  /// Merges `right` into the chain `s` and keeps the node. With `report`, reports lanes whose merge
+  /// breaks down; `row(l)` is the first row of `right`.
+  template <class V, class Row>
+  void chain(Segment<V>& s, const Segment<V>& right, MergeNode<V>& node, bool report,
+             const Row& row) const {
+    const Segment<V> left = s;
     s = merge(left, right, node);
-    if (report && !is_finite(s) && is_finite(left) && is_finite(right))
-      diagnosis.report(Status::Reason::singular, row - 1);
+    if (!report) return;
+    for (int l = 0; l < static_cast<int>(sizeof(V) / sizeof(T)); ++l)
+      diagnose_merge<T>(diagnosis, lane_of(left, l), lane_of(right, l), lane_of(s, l),
+                        lane(node.g[MergeNode<V>::first_of_v1], l), row(l));
   }
   template <class V>
   static Segment<T> lane_of(const Segment<V>& s, int l) {
@@ -248,9 +270,10 @@ struct SegmentedHost {
     return {row(s.top), row(s.bottom)};
   }
   /// Splits the bounds of a chain into those of its last link, returned, and of the rest.
-  static Bounds<T> unchain(Bounds<T>& b, const MergeNode<T>& node) {
+  template <class V>
+  static Bounds<V> unchain(Bounds<V>& b, const MergeNode<V>& node) {
     const auto [v1, u2] = meeting_point(b, [&](int k) { return node.g[k]; });
-    const Bounds<T> last{v1, u2, b.last, b.next};
+    const Bounds<V> last{v1, u2, b.last, b.next};
     b = {b.prev, b.first, v1, u2};
     return last;
   }
@@ -258,22 +281,39 @@ struct SegmentedHost {
   // ---- the three phases
 
   template <class Kind>
+  LanePartitions<T, Kind> partitions(std::int64_t rhs, std::int64_t tile, std::int64_t link) const {
+    return {A, b[rhs], tile * shape.tile_rows() + link * shape.rows, shape.rows, shape.run_rows()};
+  }
+  template <class Kind>
+  MergeNode<typename Kind::V>* link_nodes(const HostStorage<T>& store, std::int64_t tile) const {
+    return reinterpret_cast<MergeNode<typename Kind::V>*>(store.link_nodes) +
+           tile * (shape.links - 1);
+  }
+  /// The part of a tile that is fetched while link `link` of its neighbour is worked on.
+  std::int64_t prefetched(std::int64_t tile, std::int64_t link) const {
+    return tile * shape.tile_rows() + link * shape.rows * shape.lanes;
+  }
+  std::int64_t first_tile(std::int64_t group) const { return group * shape.tiles_in_group; }
+  std::int64_t end_tile(std::int64_t group) const {
+    return std::min(first_tile(group + 1), shape.tiles);
+  }
+
+  template <class Kind>
   void reduce_group(std::int64_t rhs, std::int64_t group, bool report = false) const {
     using V = typename Kind::V;
     const auto store = storage_of(rhs);
-    const std::int64_t first = group * shape.partitions_in_group();
-    const std::int64_t last = std::min(first + shape.partitions_in_group(), shape.partitions);
-    Segment<T> s;
-    for (std::int64_t i = first; i < last; i += Kind::width) {
-      const HostTile<T, Kind> tile{A, b[rhs], i * shape.rows, shape.rows};
-      const Segment<V> partitions = reduce_tile(tile);
-      for (int l = 0; l < Kind::width && i + l < last; ++l) {
-        const Segment<T> right = lane_of(partitions, l);
-        if (i + l == first)
-          s = right;
-        else
-          chain(s, right, store.partition_nodes[i + l], tile.row_of(l), report);
+    Segment<T> s = transparent_segment<T>();
+    for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile) {
+      MergeNode<V>* const nodes = link_nodes<Kind>(store, tile);
+      Segment<V> run = reduce(partitions<Kind>(rhs, tile, 0), prefetched(tile + 1, 0));
+      for (std::int64_t link = 1; link < shape.links; ++link) {
+        const auto p = partitions<Kind>(rhs, tile, link);
+        chain(run, reduce(p, prefetched(tile + 1, link)), nodes[link - 1], report,
+              [&](int l) { return p.row_of(l); });
       }
+      for (int l = 0; l < Kind::width; ++l)
+        chain(s, lane_of(run, l), store.run_nodes[tile * Kind::width + l], report,
+              [&](int) { return partitions<Kind>(rhs, tile, 0).row_of(l); });
     }
     store.group_segments[group] = s;
   }
@@ -282,8 +322,8 @@ struct SegmentedHost {
     const auto store = storage_of(rhs);
     Segment<T> s = store.group_segments[0];
     for (std::int64_t g = 1; g < shape.groups; ++g)
-      chain(s, store.group_segments[g], store.group_nodes[g],
-            g * shape.partitions_in_group() * shape.rows, true);
+      chain(s, store.group_segments[g], store.group_nodes[g], true,
+            [&](int) { return g * shape.group_rows(); });
     Bounds<T> bounds = solve_root(s, A.periodic());
     if (!(finite_probe(bounds.first) + finite_probe(bounds.last) == 0)) {
       diagnosis.mark_suspect();
@@ -300,28 +340,30 @@ struct SegmentedHost {
     constexpr int width = Kind::width;
     const auto store = storage_of(rhs);
     auto* const back = reinterpret_cast<BackRow<V>*>(store.back + group * shape.back_words());
-    const std::int64_t first = group * shape.partitions_in_group();
-    const std::int64_t last = std::min(first + shape.partitions_in_group(), shape.partitions);
     const bool suspect = diagnosis.is_suspect();
     if (suspect) reduce_group<Kind>(rhs, group, true);  // once more, with reports
     Bounds<T> rest = store.group_bounds[group];
-    for (std::int64_t i = first + (last - first - 1) / width * width; i >= first; i -= width) {
-      Bounds<V> bounds{};
-      for (int l = std::min<std::int64_t>(width, last - i) - 1; l >= 0; --l) {
-        const Bounds<T> one = i + l == first ? rest : unchain(rest, store.partition_nodes[i + l]);
-        set_lane(bounds.prev, l, one.prev);
-        set_lane(bounds.first, l, one.first);
-        set_lane(bounds.last, l, one.last);
-        set_lane(bounds.next, l, one.next);
+    for (std::int64_t tile = end_tile(group) - 1; tile >= first_tile(group); --tile) {
+      Bounds<V> runs{};
+      for (int l = width - 1; l >= 0; --l) {
+        const Bounds<T> run = unchain(rest, store.run_nodes[tile * width + l]);
+        set_lane(runs.prev, l, run.prev);
+        set_lane(runs.first, l, run.first);
+        set_lane(runs.last, l, run.last);
+        set_lane(runs.next, l, run.next);
       }
-      const HostTile<T, Kind> tile{A, b[rhs], i * shape.rows, shape.rows};
-      if (suspect)
+      const MergeNode<V>* const nodes = link_nodes<Kind>(store, tile);
+      for (std::int64_t link = shape.links - 1; link >= 0; --link) {
+        const auto p = partitions<Kind>(rhs, tile, link);
+        if (suspect)
+          for (int l = 0; l < width; ++l)
+            diagnose_partition(diagnosis, A, b[rhs], p.row_of(l), p.length(l));
+        const Bounds<V> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
+        const Real<V> probe = substitute(p, x[rhs], bounds, back, prefetched(tile - 1, link));
         for (int l = 0; l < width; ++l)
-          diagnose_partition(diagnosis, A, b[rhs], tile.row_of(l), tile.length(l));
-      const Real<V> probe = substitute_tile(tile, x[rhs], bounds, back);
-      for (int l = 0; l < width; ++l)
-        if (!(lane(probe, l) == 0))
-          report_first_not_finite(diagnosis, x[rhs], tile.row_of(l), tile.length(l));
+          if (!(lane(probe, l) == 0))
+            report_first_not_finite(diagnosis, x[rhs], p.row_of(l), p.length(l));
+      }
     }
   }
 
@@ -353,6 +395,13 @@ struct SegmentedHost {
                          [self, groups](std::int64_t i) {
                            self.template substitute_group<Kind>(i / groups, i % groups);
                          });
+  }
+
+ private:
+  /// Scalars up to the next cache line.
+  static std::int64_t aligned(std::int64_t words) {
+    constexpr std::int64_t line = 64 / sizeof(T);
+    return (words + line - 1) / line * line;
   }
 };
 

@@ -152,12 +152,12 @@ struct SegmentArray {
 
 /// Merges the segments of `lanes` threads in pairs, `levels` times, in scratch of 11 words a lane:
 /// slots [0, h) hold the h segments of a level, slots [h, 2h) the nodes of the merges that made
-/// them (a heap). `keep(slot, node)` stores a node. Returns segment t to the threads t < lanes >>
-/// levels. Report, if any: `broken(h, t)` for a merge of finite segments that is not finite.
-template <class Member, class T, class Keep, class Broken>
+/// them (a heap). `keep(slot, node)` stores a node, `check(h, pair, left, right, merged, node)`
+/// sees every merge. Returns segment t to the threads t < lanes >> levels.
+template <class Member, class T, class Keep, class Check>
 KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, T* scratch, int lanes,
                                                   int levels, Segment<T> s, const Keep& keep,
-                                                  const Broken& broken) {
+                                                  const Check& check) {
   const int t = member.team_rank();
   const SegmentArray<T> slots{scratch, lanes};
   slots.put(t, s);
@@ -168,7 +168,7 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, T* scrat
     if (t < h) {
       const Segment<T> left = slots.get(2 * t), right = slots.get(2 * t + 1);
       s = merge(left, right, node);
-      broken(h, t, left, right, s);
+      check(h, t, left, right, s, node);
     }
     member.team_barrier();
     if (t < h) {
@@ -287,7 +287,7 @@ struct ReduceTiles {
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
         member, staged.scratch, shape.lanes(), shape.levels(), s, [](int, const MergeNode<T>&) {},
-        [](int, int, const auto&, const auto&, const auto&) {});
+        [](int, int, const auto&, const auto&, const auto&, const auto&) {});
     if (t < shape.segments())
       SegmentArray<T>{work + rhs * words, segments}.put(tile * shape.segments() + t, s);
   }
@@ -328,11 +328,10 @@ struct MergeCoarse {
             nodes[slot * MergeNode<T>::words + k] = node.g[k];
         },
         [&](int h, int pair, const Segment<T>& left, const Segment<T>& right,
-            const Segment<T>& merged) {
-          if (!is_finite(merged) && is_finite(left) && is_finite(right)) {
-            const std::int64_t middle = first + (2 * pair + 1) * (coarse_lanes / (2 * h));
-            diagnosis.report(Status::Reason::singular, middle * segment_rows - 1);
-          }
+            const Segment<T>& merged, const MergeNode<T>& node) {
+          const std::int64_t middle = first + (2 * pair + 1) * (coarse_lanes / (2 * h));
+          diagnose_merge(diagnosis, left, right, merged, node.g[MergeNode<T>::first_of_v1],
+                         middle * segment_rows);
         });
     if (t != 0) return;
     if (!is_root) {
@@ -430,11 +429,11 @@ struct SubstituteTiles {
           for (int k = 0; k < MergeNode<T>::words; ++k) nodes[k * lanes + slot] = node.g[k];
         },
         [&](int h, int pair, const Segment<T>& left, const Segment<T>& right,
-            const Segment<T>& merged) {
-          if (suspect && !is_finite(merged) && is_finite(left) && is_finite(right)) {
-            const int middle = (2 * pair + 1) * (lanes / (2 * h)) * shape.rows();
-            diagnosis.report(Status::Reason::singular, staged.base + middle - 1);
-          }
+            const Segment<T>& merged, const MergeNode<T>& node) {
+          if (!suspect) return;
+          const int middle = (2 * pair + 1) * (lanes / (2 * h)) * shape.rows();
+          diagnose_merge(diagnosis, left, right, merged, node.g[MergeNode<T>::first_of_v1],
+                         staged.base + middle);
         });
     int slot = (lanes >> levels) + (t >> levels);
     TRIKKOS_UNROLL(1)

@@ -146,7 +146,7 @@ KOKKOS_FORCEINLINE_FUNCTION BackRow<V> fold(FoldedPair<V>& s, const Equation<V>&
 ///   v1 = g[5] - g[6] x_prev - g[7] u1 - g[8] u2 - g[9] v2 - g[10] x_next
 template <class T>
 struct MergeNode {
-  static constexpr int words = 11;
+  static constexpr int words = 11, first_of_v1 = 5;
   T g[words];
 };
 
@@ -162,14 +162,14 @@ template <class T>
 KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge(const Segment<T>& left, const Segment<T>& right,
                                              MergeNode<T>& node) {
   enum { prev, u1, v1, u2, v2, next, rhs, columns };
-  const T zero(0);
+  const T zero = constant<T>(0);
   T w[4][columns] = {
       {left.top.l, left.top.u, left.top.p, left.top.q, zero, zero, left.top.f},
       {left.bottom.l, left.bottom.u, left.bottom.p, left.bottom.q, zero, zero, left.bottom.f},
       {zero, zero, right.top.l, right.top.u, right.top.p, right.top.q, right.top.f},
       {zero, zero, right.bottom.l, right.bottom.u, right.bottom.p, right.bottom.q, right.bottom.f}};
   const auto order = [&](int i, int j, int column) {
-    const bool larger = magnitude(w[j][column]) > magnitude(w[i][column]);
+    const auto larger = magnitude(w[j][column]) > magnitude(w[i][column]);
     for (int k = 0; k < columns; ++k) swap_if(larger, w[i][k], w[j][k]);
   };
   order(0, 1, v1);

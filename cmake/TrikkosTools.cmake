@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: Trikkos contributors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# What the tests, examples and benchmarks share. None of it reaches users of Trikkos::trikkos.
+include_guard(GLOBAL)
+
+# trikkos_tools: compile options of our own executables.
+add_library(trikkos_tools INTERFACE)
+if(Trikkos_ENABLE_WARNINGS)
+  # GCC 12 sees a use after free in Kokkos::Serial's reference count that is not there.
+  target_compile_options(trikkos_tools INTERFACE
+    -Wall -Wextra -Wshadow $<$<CXX_COMPILER_ID:GNU>:-Wno-use-after-free>)
+endif()
+if(Kokkos_ENABLE_CUDA AND NOT Kokkos_CXX_COMPILER_ID STREQUAL "Clang")
+  # Calling a host function from device code: nvcc only warns, and compiles wrong code.
+  target_compile_options(trikkos_tools INTERFACE
+    "SHELL:-Xcudafe --diag_error=20011" "SHELL:-Xcudafe --diag_error=20014")
+endif()
+
+# trikkos_apt_install(<package>...): system packages, only where we may install them.
+function(trikkos_apt_install)
+  find_program(apt_get apt-get NO_CACHE)
+  execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT Trikkos_FETCH_DEPENDENCIES OR NOT apt_get OR NOT user STREQUAL "0")
+    return()
+  endif()
+  list(JOIN ARGN " " packages)
+  message(STATUS "Trikkos: installing ${packages}")
+  set(install "${CMAKE_COMMAND}" -E env DEBIAN_FRONTEND=noninteractive
+      "${apt_get}" -q -y --no-install-recommends install ${ARGN})
+  execute_process(COMMAND ${install} RESULT_VARIABLE result OUTPUT_QUIET ERROR_QUIET)
+  if(NOT result EQUAL 0)  # package lists may be missing or old
+    execute_process(COMMAND "${apt_get}" -q update OUTPUT_QUIET ERROR_QUIET)
+    execute_process(COMMAND ${install} OUTPUT_QUIET)
+  endif()
+endfunction()
+
+# trikkos_find_tool(<CMake package> <Debian package>): find, else install, else say what to install.
+macro(trikkos_find_tool package debian_package)
+  find_package(${package} QUIET)
+  if(NOT ${package}_FOUND)
+    trikkos_apt_install(${debian_package})
+    find_package(${package} QUIET)
+  endif()
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "Trikkos needs ${package} here: install it (Debian: ${debian_package}) or give "
+            "its prefix with -D${package}_ROOT=...")
+  endif()
+endmacro()
+
+# trikkos_lapack: LAPACKE to compare with, and TRIKKOS_HAVE_LAPACK, where it is found; else empty.
+add_library(trikkos_lapack INTERFACE)
+macro(trikkos_find_lapack)
+  find_path(Trikkos_LAPACKE_INCLUDE_DIR lapacke.h)
+  find_library(Trikkos_LAPACKE_LIBRARY lapacke)
+  find_library(Trikkos_LAPACK_LIBRARY lapack)
+endmacro()
+trikkos_find_lapack()
+if(NOT Trikkos_LAPACKE_INCLUDE_DIR OR NOT Trikkos_LAPACKE_LIBRARY OR NOT Trikkos_LAPACK_LIBRARY)
+  trikkos_apt_install(liblapacke-dev)
+  trikkos_find_lapack()
+endif()
+mark_as_advanced(Trikkos_LAPACKE_INCLUDE_DIR Trikkos_LAPACKE_LIBRARY Trikkos_LAPACK_LIBRARY)
+if(Trikkos_LAPACKE_INCLUDE_DIR AND Trikkos_LAPACKE_LIBRARY AND Trikkos_LAPACK_LIBRARY)
+  target_compile_definitions(trikkos_lapack INTERFACE TRIKKOS_HAVE_LAPACK)
+  target_include_directories(trikkos_lapack SYSTEM INTERFACE "${Trikkos_LAPACKE_INCLUDE_DIR}")
+  target_link_libraries(trikkos_lapack INTERFACE
+    "${Trikkos_LAPACKE_LIBRARY}" "${Trikkos_LAPACK_LIBRARY}")
+else()
+  message(STATUS "Trikkos: no LAPACKE (Debian: liblapacke-dev), so nothing is compared with LAPACK")
+endif()
+
+# A rebuild of an unchanged file costs nothing where ccache is installed.
+find_program(Trikkos_CCACHE ccache)
+mark_as_advanced(Trikkos_CCACHE)
+
+# trikkos_add_executable(<name> <source>...): an executable of ours, with all of the above.
+function(trikkos_add_executable name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE
+    Trikkos::trikkos trikkos_tools trikkos_lapack $<TARGET_NAME_IF_EXISTS:Kokkos::kokkoskernels>)
+  if(Trikkos_CCACHE)
+    # Sloppiness: what ccache asks for to work with precompiled headers.
+    set_property(TARGET ${name} PROPERTY CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${Trikkos_CCACHE}")
+  endif()
+  if(TARGET Kokkos::kokkoskernels)
+    target_compile_definitions(${name} PRIVATE TRIKKOS_HAVE_KOKKOS_KERNELS)
+  endif()
+endfunction()

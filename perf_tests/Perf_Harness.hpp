@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_PERF_HARNESS_HPP
+#define TRIKKOS_PERF_HARNESS_HPP
+
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// \file
+/// What all benchmarks share: how a time is taken and what is reported with it.
+
+namespace Perf {
+
+using Exec = Kokkos::DefaultExecutionSpace;
+
+inline constexpr bool on_host =
+    Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, Exec::memory_space>::accessible;
+
+/// This program's own options; see README.md.
+struct Settings {
+  std::int64_t max_rows = std::numeric_limits<std::int64_t>::max();
+  int samples = 15;
+};
+
+/// What a vectorised streaming kernel moves at once.
+struct alignas(on_host ? 64 : 16) Pack {
+  static constexpr int size = on_host ? 8 : 2;
+  double v[size];
+};
+
+/// Reads `Reads` arrays and writes one: each of n packs, `stride` packs from one to the next.
+template <int Reads>
+struct Stream {
+  Pack* data;
+  std::int64_t stride;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    Pack sum{};
+    for (int r = 0; r < Reads; ++r) {
+      for (int k = 0; k < Pack::size; ++k) sum.v[k] += data[r * stride + i].v[k];
+    }
+    data[Reads * stride + i] = sum;
+  }
+  template <class Space>
+  void launch(const Space& exec, std::int64_t n) const {
+    Kokkos::parallel_for("Perf::Stream",
+                         Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(exec, 0, n),
+                         *this);
+  }
+};
+
+/// Reads the buffer, each cache line of it.
+struct ReadBuffer {
+  Pack* data;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (data[i].v[0] != 0) data[i].v[0] = 0;  // never
+  }
+};
+
+/// Seconds from the start of work to its end: on the device's clock if it has one we know.
+template <class Space>
+class Stopwatch {
+ public:
+  template <class Work>
+  double seconds(const Space& exec, const Work& work) const {
+    exec.fence("Perf::Stopwatch: start");
+    const Kokkos::Timer timer;
+    work();
+    exec.fence("Perf::Stopwatch: stop");
+    return timer.seconds();
+  }
+};
+
+#ifdef KOKKOS_ENABLE_CUDA
+template <>
+class Stopwatch<Kokkos::Cuda> {
+ public:
+  Stopwatch() {
+    cudaEventCreate(&m_start);
+    cudaEventCreate(&m_stop);
+  }
+  ~Stopwatch() {
+    cudaEventDestroy(m_start);
+    cudaEventDestroy(m_stop);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  /// Does not wait before the start: the work is launched while the device is still busy.
+  template <class Work>
+  double seconds(const Kokkos::Cuda& exec, const Work& work) const {
+    cudaEventRecord(m_start, exec.cuda_stream());
+    work();
+    cudaEventRecord(m_stop, exec.cuda_stream());
+    cudaEventSynchronize(m_stop);
+    float milliseconds = 0;
+    if (cudaEventElapsedTime(&milliseconds, m_start, m_stop) != cudaSuccess) {
+      Kokkos::abort("Perf::Stopwatch: a CUDA error");
+    }
+    return milliseconds * 1e-3;
+  }
+
+ private:
+  cudaEvent_t m_start{}, m_stop{};
+};
+#endif
+
+/// In seconds.
+struct Time {
+  double median, fastest;
+};
+
+inline Time summary(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  const std::size_t n = seconds.size();
+  return {(seconds[n / 2] + seconds[(n - 1) / 2]) / 2, seconds.front()};
+}
+
+/// Takes times. Owns the buffer that empties the caches and remembers the measured ceilings.
+class Harness {
+ public:
+  explicit Harness(const Settings& settings)
+      : m_settings(settings),
+        m_buffer(Kokkos::view_alloc("Perf::buffer", Kokkos::WithoutInitializing),
+                 buffer_bytes(settings) / sizeof(Pack)) {}
+
+  const Exec& exec() const { return m_exec; }
+
+  /// The sizes to run: none above --trikkos_max_rows, none twice.
+  std::vector<std::int64_t> sizes(std::initializer_list<std::int64_t> wanted) const {
+    std::vector<std::int64_t> result;
+    for (const std::int64_t n : wanted) {
+      const std::int64_t rows = std::min(n, m_settings.max_rows);
+      if (std::find(result.begin(), result.end(), rows) == result.end()) result.push_back(rows);
+    }
+    return result;
+  }
+
+  /// The time of `work`, each time after `restore` and with cold caches, neither of them
+  /// timed; two runs more to warm up.
+  template <class Restore, class Work>
+  Time time(const Restore& restore, const Work& work) const {
+    constexpr int warm_ups = 2;
+    const Stopwatch<Exec> stopwatch;
+    std::vector<double> samples;
+    for (int i = -warm_ups; i < m_settings.samples; ++i) {
+      restore();
+      empty_caches();
+      const double seconds = stopwatch.seconds(m_exec, work);
+      if (i >= 0) samples.push_back(seconds);
+    }
+    return summary(samples);
+  }
+
+  /// The time to read `Reads` arrays and write one, together `bytes` long.
+  template <int Reads>
+  Time stream_time(std::int64_t bytes) const {
+    const std::int64_t n = packs(bytes, Reads + 1);
+    const std::int64_t stride = n + 37;  // no two arrays at the same place of a page
+    const Kokkos::View<Pack*, Exec> data(
+        Kokkos::view_alloc(m_exec, "Perf::stream", Kokkos::WithoutInitializing),
+        (Reads + 1) * stride);
+    for (int r = 0; r <= Reads; ++r) Stream<0>{data.data() + r * stride, 0}.launch(m_exec, n);
+    return time([] {}, [&] { Stream<Reads>{data.data(), stride}.launch(m_exec, n); });
+  }
+  /// What stream_time moves: `bytes` made a multiple of what it works with.
+  static std::int64_t stream_bytes(std::int64_t bytes, int arrays) {
+    return packs(bytes, arrays) * arrays * static_cast<std::int64_t>(sizeof(Pack));
+  }
+
+  /// Bytes per second at which a kernel that reads four arrays and writes one can move `bytes`:
+  /// the ceiling for whoever works on arrays of this size. Measured once per size.
+  double ceiling(std::int64_t bytes) {
+    const auto [entry, is_new] = m_ceilings.try_emplace(bytes, 0.0);
+    if (is_new) {
+      entry->second = static_cast<double>(stream_bytes(bytes, 5)) / stream_time<4>(bytes).median;
+    }
+    return entry->second;
+  }
+
+ private:
+  static std::int64_t packs(std::int64_t bytes, int arrays) {
+    return std::max<std::int64_t>(1, bytes / (arrays * static_cast<std::int64_t>(sizeof(Pack))));
+  }
+
+  static std::int64_t buffer_bytes(const Settings& settings) {
+    if (settings.max_rows < 65536) return 1 << 20;  // a trial run
+    std::int64_t bytes = 256 << 20;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    if (on_host) bytes = std::max<std::int64_t>(bytes, 2 * sysconf(_SC_LEVEL3_CACHE_SIZE));
+#endif
+    return bytes;
+  }
+
+  // Writing leaves nothing else in the caches, reading leaves them clean: what is timed next does
+  // not pay for writing the buffer back.
+  void empty_caches() const {
+    const auto n = static_cast<std::int64_t>(m_buffer.extent(0));
+    Stream<0>{m_buffer.data(), 0}.launch(m_exec, n);
+    Kokkos::parallel_for("Perf::read_buffer",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(m_exec, 0, n),
+                         ReadBuffer{m_buffer.data()});
+  }
+
+  Exec m_exec;
+  Settings m_settings;
+  Kokkos::View<Pack*, Exec> m_buffer;
+  std::map<std::int64_t, double> m_ceilings;
+};
+
+/// True once a benchmark has failed: the exit status of the run.
+inline bool& any_failed() {
+  static bool failed = false;
+  return failed;
+}
+
+/// Registers a benchmark whose `body` returns a Time: the median is reported, one iteration being
+/// the whole measurement. An exception becomes the benchmark's error.
+template <class Body>
+void add(const std::string& name, const Body& body) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [body](benchmark::State& state) {
+                                 for (auto _ : state) {
+                                   try {
+                                     const Time time = body(state);
+                                     state.counters["fastest_ms"] = time.fastest * 1e3;
+                                     state.SetIterationTime(time.median);
+                                   } catch (const std::exception& error) {
+                                     any_failed() = true;
+                                     state.SkipWithError(error.what());
+                                     break;
+                                   }
+                                 }
+                               })
+      ->Iterations(1)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond);
+}
+
+/// Adds the benchmarks of one file, where it stands at namespace scope:
+///   const Perf::Registration registration([](Perf::Harness& harness) { ... add(...) ... });
+class Registration {
+ public:
+  using Function = void (*)(Harness&);
+  explicit Registration(Function function) { all().push_back(function); }
+  static std::vector<Function>& all() {
+    static std::vector<Function> functions;
+    return functions;
+  }
+};
+
+}  // namespace Perf
+
+#endif

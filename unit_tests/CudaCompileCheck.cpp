@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <Trikkos.hpp>
+
+/// \file
+/// Instantiates every functor for CUDA, to be compiled where nothing can run it.
+
+namespace {
+
+using Exec = Kokkos::Cuda;
+
+template <class T>
+void host_calls(const Exec& exec) {
+  const auto A = Trikkos::gallery<T>(exec, Trikkos::Gallery::uniform, 1000);
+  const auto b = Trikkos::gallery_rhs<T>(exec, 1000);
+  const Kokkos::View<T*, Exec> x("x", 1000);
+  Trikkos::solve(exec, A, b, x, Trikkos::Options{}.verify(1e-12));
+  Trikkos::Plan plan(exec, A, Trikkos::Options{}.algorithm(Trikkos::Algorithm::thomas));
+  Trikkos::solve(exec, plan, b, x);
+  plan.update(exec, A);
+  static_cast<void>(Trikkos::backward_error(exec, A, x, b));
+}
+
+struct InsideKernels {
+  Trikkos::Tridiagonal<Kokkos::View<double*, Exec>> A;
+  Kokkos::View<double*, Exec> b, x;
+  Kokkos::View<int, Exec> info;
+
+  KOKKOS_FUNCTION void operator()(int) const {
+    info() = Trikkos::solve(Trikkos::this_thread, A, b, x);
+  }
+  KOKKOS_FUNCTION void operator()(const Kokkos::TeamPolicy<Exec>::member_type& member) const {
+    const int result = Trikkos::solve(member, A, b, x);
+    Kokkos::single(Kokkos::PerTeam(member), [&] { info() = result; });
+  }
+};
+
+}  // namespace
+
+void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
+  host_calls<float>(exec);
+  host_calls<double>(exec);
+  host_calls<Kokkos::complex<float>>(exec);
+  host_calls<Kokkos::complex<double>>(exec);
+  Kokkos::parallel_for("thread", Kokkos::RangePolicy<Exec>(exec, 0, 1), inside);
+  Kokkos::parallel_for("team", Kokkos::TeamPolicy<Exec>(exec, 1, Kokkos::AUTO), inside);
+}

@@ -1,0 +1,325 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What `solve` promises beyond numbers, seen through Kokkos Tools: no allocation, no fence, nothing
+// on another execution space instance, and our name on everything.
+
+#include <gtest/gtest.h>
+
+#include <Kokkos_Core.hpp>
+#include <Trikkos.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Trikkos::Algorithm;
+using Trikkos::Boundary;
+using Trikkos::Options;
+using Trikkos::Transpose;
+
+struct Event {
+  std::string label;
+  std::uint32_t device;  // as Kokkos::Tools::Experimental::device_id has it
+};
+
+struct Trace {
+  std::vector<Event> kernels, fences;
+  std::vector<std::string> regions, allocations, deallocations;
+};
+
+/// Records what Kokkos does during its life.
+class Watch {
+ public:
+  explicit Watch(Trace& trace) : m_callbacks(Kokkos::Tools::Experimental::get_callbacks()) {
+    using namespace Kokkos::Tools::Experimental;
+    s_trace = &trace;
+    set_begin_parallel_for_callback(begin_kernel);
+    set_begin_parallel_reduce_callback(begin_kernel);
+    set_begin_parallel_scan_callback(begin_kernel);
+    set_begin_fence_callback(begin_fence);
+    set_push_region_callback(push_region);
+    set_allocate_data_callback(allocate);
+    set_deallocate_data_callback(deallocate);
+  }
+  ~Watch() { Kokkos::Tools::Experimental::set_callbacks(m_callbacks); }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  using Space = Kokkos::Tools::SpaceHandle;
+  static void begin_kernel(const char* label, std::uint32_t device, std::uint64_t* id) {
+    *id = 0;
+    s_trace->kernels.push_back({label, device});
+  }
+  static void begin_fence(const char* label, std::uint32_t device, std::uint64_t* id) {
+    *id = 0;
+    // Kokkos itself fences around every callback, for the tool's sake.
+    const bool ours = std::string(label).find("Kokkos Profile Tool Fence") == std::string::npos;
+    if (ours) s_trace->fences.push_back({label, device});
+  }
+  static void push_region(const char* label) { s_trace->regions.push_back(label); }
+  static void allocate(Space, const char* label, const void*, std::uint64_t) {
+    s_trace->allocations.push_back(label);
+  }
+  static void deallocate(Space, const char* label, const void*, std::uint64_t) {
+    s_trace->deallocations.push_back(label);
+  }
+
+  static inline Trace* s_trace = nullptr;
+  Kokkos::Tools::Experimental::EventSet m_callbacks;
+};
+
+template <class Body>
+Trace watch(const Body& body) {
+  Trace trace;
+  const Watch watching(trace);
+  body();
+  return trace;
+}
+
+// What breaks the contract, one line each; empty if nothing does.
+std::vector<std::string> foreign_labels(const Trace& trace) {
+  std::vector<std::string> found;
+  const auto look = [&](const char* kind, const std::string& label) {
+    if (!label.starts_with("Trikkos::")) found.push_back(kind + (" " + label));
+  };
+  for (const Event& e : trace.kernels) look("kernel", e.label);
+  for (const std::string& label : trace.regions) look("region", label);
+  for (const std::string& label : trace.allocations) look("allocation", label);
+  return found;
+}
+std::vector<std::string> foreign_kernels(const Trace& trace, std::uint32_t device) {
+  std::vector<std::string> found;
+  for (const Event& e : trace.kernels) {
+    if (e.device != device) found.push_back(e.label + " on " + std::to_string(e.device));
+  }
+  return found;
+}
+std::vector<std::string> waits(const Trace& trace) {
+  std::vector<std::string> found;
+  for (const Event& e : trace.fences) found.push_back("fence " + e.label);
+  for (const std::string& label : trace.allocations) found.push_back("allocation " + label);
+  for (const std::string& label : trace.deallocations) found.push_back("deallocation " + label);
+  return found;
+}
+bool has_region(const Trace& trace, const char* label) {
+  return std::count(trace.regions.begin(), trace.regions.end(), label) > 0;
+}
+
+using Strings = std::vector<std::string>;
+
+template <class Exec>
+std::uint32_t device_id(const Exec& exec) {
+  return Kokkos::Tools::Experimental::device_id(exec);
+}
+
+// An instance that is not the default one; distinct from it on a device.
+template <class Exec>
+Exec other_instance() {
+  return Kokkos::Experimental::partition_space(Exec(), std::vector<int>{1, 1}).back();
+}
+
+struct Case {
+  std::int64_t n, rhs_count;  // 0: b and x of rank 1
+  Boundary boundary;
+  Options options;
+
+  std::string name() const {
+    return "n " + std::to_string(n) + ", rhs " + std::to_string(rhs_count) + ", " +
+           Trikkos::name(boundary) + ", " + Trikkos::name(options.algorithm()) +
+           ", partition_size " + std::to_string(options.partition_size()) + ", transpose " +
+           std::to_string(static_cast<int>(options.transpose())) +
+           (options.verify() > 0 ? ", verify" : "");
+  }
+};
+
+// Every option with every size, and more right-hand sides than are in flight at a time.
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const std::int64_t n : {1, 1000, 100003}) {
+    for (const auto algorithm : {Algorithm::automatic, Algorithm::segmented, Algorithm::thomas}) {
+      const Options options = Options{}.algorithm(algorithm);
+      const std::int64_t many = n == 1 ? 20000 : n == 1000 ? 300 : 5;
+      all.push_back({n, 0, Boundary::open, options});
+      all.push_back({n, 0, Boundary::periodic, options});
+      all.push_back({n, many, Boundary::open, options});
+      for (const auto transpose : {Transpose::transpose, Transpose::conjugate_transpose}) {
+        all.push_back({n, 0, Boundary::open, Options(options).transpose(transpose)});
+      }
+      all.push_back({n, 0, Boundary::open, Options(options).verify(1e-4)});
+      all.push_back({n, many, Boundary::periodic,
+                     Options(options).verify(1e-4).transpose(Transpose::transpose)});
+      all.push_back({n, 0, Boundary::open, Options(options).partition_size(37)});
+    }
+  }
+  return all;
+}
+
+template <class T, class Exec, class Vector>
+void expect_contract_for(const Exec& exec, const Case& c, const Vector& b, const Vector& x) {
+  const auto A = Trikkos::gallery<T>(exec, Trikkos::Gallery::uniform_dominant, c.n, 1, c.boundary);
+  Kokkos::deep_copy(exec, b, T(1));
+  const auto expect_kept = [&](const char* what, const Trace& trace, bool is_solve) {
+    SCOPED_TRACE(what);
+    EXPECT_EQ(waits(trace), Strings{});
+    EXPECT_EQ(foreign_labels(trace), Strings{});
+    EXPECT_EQ(foreign_kernels(trace, device_id(exec)), Strings{});
+    EXPECT_FALSE(trace.kernels.empty());
+    if (is_solve) {
+      EXPECT_TRUE(has_region(trace, "Trikkos::solve"));
+    }
+  };
+
+  Trikkos::Workspace work(exec, A, b, c.options);
+  const auto with_workspace = watch([&] { Trikkos::solve(exec, work, A, b, x); });
+  EXPECT_TRUE(work.status(exec).ok()) << work.status(exec).why();
+  expect_kept("workspace", with_workspace, true);
+
+  Trikkos::Plan plan(exec, A, c.options);
+  const auto with_plan = watch([&] { Trikkos::solve(exec, plan, b, x); });
+  EXPECT_TRUE(plan.status(exec).ok()) << plan.status(exec).why();
+  expect_kept("plan", with_plan, true);
+
+  expect_kept("update", watch([&] { plan.update(exec, A); }), false);
+  expect_kept("plan, again", watch([&] { Trikkos::solve(exec, plan, b, x); }), true);
+  exec.fence();
+}
+
+template <class T, class Exec>
+void expect_contract() {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.name());
+    // A new one each time: nothing that Kokkos allocates with its first kernel is there yet.
+    const Exec exec = other_instance<Exec>();
+    if (c.rhs_count == 0) {
+      const Kokkos::View<T*, Exec> b("b", c.n), x("x", c.n);
+      expect_contract_for<T>(exec, c, b, x);
+    } else {
+      const Kokkos::View<T**, Exec> b("b", c.rhs_count, c.n), x("x", c.rhs_count, c.n);
+      expect_contract_for<T>(exec, c, b, x);
+    }
+    if (testing::Test::HasFailure()) return;  // one case says it all
+  }
+}
+
+// Calls that allocate and wait, but say whose they are and where they work.
+template <class T, class Exec>
+void expect_names() {
+  const Exec exec = other_instance<Exec>();
+  for (const auto algorithm : {Algorithm::segmented, Algorithm::thomas}) {
+    for (const double tolerance : {0., 1e-4}) {
+      const Options options = Options{}.algorithm(algorithm).verify(tolerance);
+      const auto A = Trikkos::gallery<T>(exec, Trikkos::Gallery::uniform_dominant, 1000);
+      const Kokkos::View<T*, Exec> b("b", 1000), x("x", 1000);
+      const auto expect_named = [&](const char* what, bool allocates, const Trace& trace) {
+        SCOPED_TRACE(what);
+        EXPECT_EQ(foreign_labels(trace), Strings{});
+        EXPECT_EQ(foreign_kernels(trace, device_id(exec)), Strings{});
+        EXPECT_FALSE(trace.kernels.empty());
+        EXPECT_EQ(trace.allocations.empty(), !allocates);
+      };
+      expect_named("Workspace", true,
+                   watch([&] { const Trikkos::Workspace work(exec, A, b, options); }));
+      expect_named("Plan", true, watch([&] { const Trikkos::Plan plan(exec, A, options); }));
+      const auto once = watch([&] { Trikkos::solve(exec, A, b, x, options); });
+      expect_named("solve", true, once);
+      EXPECT_TRUE(has_region(once, "Trikkos::solve"));
+      expect_named("backward_error", true, watch([&] { Trikkos::backward_error(exec, A, x, b); }));
+      expect_named("gallery", true, watch([&] {
+                     Trikkos::gallery<T>(exec, Trikkos::Gallery::uniform, 100);
+                     Trikkos::gallery_rhs<T>(exec, 100);
+                   }));
+    }
+  }
+}
+
+// `status` may wait, but only for its own instance.
+template <class Exec>
+void expect_status_waits_for_its_instance() {
+  const Exec exec = other_instance<Exec>();
+  const auto A = Trikkos::gallery<double>(exec, Trikkos::Gallery::uniform_dominant, 1000);
+  const Kokkos::View<double*, Exec> b("b", 1000), x("x", 1000);
+  Trikkos::Workspace work(exec, A, b, Options{}.verify(1e-4));
+  Trikkos::solve(exec, work, A, b, x);
+  const auto trace = watch([&] { EXPECT_TRUE(work.status(exec).ok()); });
+  EXPECT_EQ(foreign_labels(trace), Strings{});
+  EXPECT_EQ(trace.allocations, Strings{});
+  bool waited = false;
+  for (const Event& e : trace.fences) {
+    EXPECT_EQ(e.device, device_id(exec)) << e.label;
+    waited = waited || e.label.starts_with("Trikkos::");
+  }
+  EXPECT_TRUE(waited);
+}
+
+// ---- what breaks each rule is noticed
+
+template <class Exec>
+struct Nothing {
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {}
+  KOKKOS_INLINE_FUNCTION void operator()(int, double&) const {}
+};
+
+template <class Exec>
+void watch_notices_violations() {
+  const Exec exec = other_instance<Exec>();
+  using Policy = Kokkos::RangePolicy<Exec>;
+
+  const auto kernel =
+      watch([&] { Kokkos::parallel_for("Trikkos::good", Policy(exec, 0, 3), Nothing<Exec>{}); });
+  EXPECT_EQ(waits(kernel), Strings{});
+  EXPECT_EQ(foreign_labels(kernel), Strings{});
+  EXPECT_EQ(foreign_kernels(kernel, device_id(exec)), Strings{});
+  ASSERT_EQ(kernel.kernels.size(), 1u);
+
+  EXPECT_EQ(foreign_labels(
+                watch([&] { Kokkos::parallel_for("other", Policy(exec, 0, 3), Nothing<Exec>{}); })),
+            Strings{"kernel other"});
+  EXPECT_EQ(foreign_labels(watch([&] {
+              Kokkos::parallel_for(Policy(exec, 0, 3), Nothing<Exec>{});
+            })).size(),
+            1u);
+
+  // A kernel of another instance is noticed where instances have different names.
+  const auto elsewhere =
+      watch([&] { Kokkos::parallel_for("Trikkos::", Policy(Exec(), 0, 3), Nothing<Exec>{}); });
+  EXPECT_EQ(foreign_kernels(elsewhere, device_id(exec)).empty(),
+            device_id(exec) == device_id(Exec()));
+  EXPECT_EQ(foreign_kernels(elsewhere, device_id(exec) + 1).size(), 1u);
+
+  EXPECT_FALSE(waits(watch([&] { exec.fence("Trikkos::fence"); })).empty());
+  EXPECT_FALSE(waits(watch([&] { Kokkos::fence(); })).empty());
+  EXPECT_FALSE(waits(watch([&] {
+                 double sum = 0;
+                 Kokkos::parallel_reduce("Trikkos::sum", Policy(exec, 0, 3), Nothing<Exec>{}, sum);
+               })).empty());
+  const auto allocation = watch([&] { const Kokkos::View<double*, Exec> v("other", 3); });
+  EXPECT_EQ(allocation.allocations, Strings{"other"});
+  EXPECT_EQ(allocation.deallocations, Strings{"other"});
+  EXPECT_FALSE(foreign_labels(allocation).empty());
+  const auto region = watch([] { const Kokkos::Profiling::ScopedRegion r("other"); });
+  EXPECT_EQ(foreign_labels(region), Strings{"region other"});
+
+  // Afterwards nobody watches any more.
+  Trace trace;
+  { const Watch watching(trace); }
+  exec.fence();
+  EXPECT_TRUE(trace.fences.empty());
+}
+
+}  // namespace
+
+TEST(TEST_CATEGORY, contract_watch_notices_violations) {
+  watch_notices_violations<TEST_EXECSPACE>();
+}
+TEST(TEST_CATEGORY, contract_of_solve_double) { expect_contract<double, TEST_EXECSPACE>(); }
+TEST(TEST_CATEGORY, contract_of_solve_complex) {
+  expect_contract<Kokkos::complex<float>, TEST_EXECSPACE>();
+}
+TEST(TEST_CATEGORY, contract_names_everything) { expect_names<double, TEST_EXECSPACE>(); }
+TEST(TEST_CATEGORY, contract_status_waits_for_its_instance) {
+  expect_status_waits_for_its_instance<TEST_EXECSPACE>();
+}

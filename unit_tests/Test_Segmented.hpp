@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <Reference.hpp>
+#include <Trikkos_BackwardError.hpp>
+#include <Trikkos_Gallery.hpp>
+#include <Trikkos_Solve.hpp>
+
+/// \file
+/// Algorithm::segmented: what a stable solver owes for every matrix, size, partition size, scalar,
+/// boundary and transposition.
+
+namespace Test::Segmented {
+
+using Trikkos::Algorithm;
+using Trikkos::Boundary;
+using Trikkos::Gallery;
+using Trikkos::Options;
+using Trikkos::Transpose;
+
+/// What a solve left behind, on the host.
+template <class T>
+struct Outcome {
+  std::vector<T> x;
+  Trikkos::Status status;
+  double eta;
+};
+
+template <class T, class View>
+Outcome<T> solve(const Trikkos::Tridiagonal<View>& A, const std::vector<T>& b,
+                 const Options& options) {
+  const TEST_EXECSPACE exec;
+  const auto b_view = Reference::to_device(exec, b);
+  const Kokkos::View<T*, TEST_EXECSPACE> x("x", b.size());
+  const Trikkos::Status status = Trikkos::solve(exec, A, b_view, x, options);
+  Outcome<T> r{Reference::to_host(x), status, 0};
+  auto host_A = Reference::to_host(A);
+  if (options.transpose() != Transpose::none)
+    host_A = Reference::transpose(host_A, options.transpose() == Transpose::conjugate_transpose);
+  r.eta = Reference::backward_error(host_A, r.x, b);
+  return r;
+}
+
+/// 1e-14 in double, and as many units in the last place in other precisions.
+template <class T>
+constexpr double gate = 1e-14 / 2.2e-16 * std::numeric_limits<Trikkos::Impl::Real<T>>::epsilon();
+
+constexpr std::int64_t partition_sizes[] = {0, 8, 16, 31, 32, 64};
+
+inline std::string describe(const std::string& matrix, std::int64_t n, std::int64_t partition_size,
+                            const char* rhs = "") {
+  return matrix + ", n = " + std::to_string(n) + ", partitions of " +
+         std::to_string(partition_size) + rhs;
+}
+
+/// b random, which hides a loss of digits behind a huge x, and b = A x, which does not.
+template <class View>
+auto right_hand_sides(const Trikkos::Tridiagonal<View>& A, std::uint64_t seed) {
+  using T = typename View::non_const_value_type;
+  const auto random = Reference::to_host(
+      Trikkos::gallery_rhs<T>(TEST_EXECSPACE{}, static_cast<std::int64_t>(A.diag.extent(0)), seed));
+  return std::array{random, Reference::multiply(Reference::to_host(A), random)};
+}
+
+/// eta within the gate; or, where x itself leaves the number range, a status that says so.
+template <class T>
+void expect_stable(const Outcome<T>& r, const Reference::HostSystem<T>& A,
+                   const std::vector<T>& b) {
+  if (r.status.ok()) {
+    EXPECT_LE(r.eta, gate<T>);
+    return;
+  }
+  const auto exact = Reference::solve_wide(A, b);
+  EXPECT_TRUE(exact.zero_pivot >= 0 || !(Reference::max_norm(exact.x) < 1e300))
+      << "x is representable, but the status is " << r.status.why();
+}
+
+// ---- the gates of the SC'12 paper's matrices
+
+template <class T>
+void table_iii(Gallery type, std::int64_t n, int seeds, bool compare) {
+  const TEST_EXECSPACE exec;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    const auto A = Trikkos::gallery<T>(exec, type, n, seed);
+    const auto host_A = Reference::to_host(A);
+    const auto rhs = right_hand_sides(A, seed);
+    // What elimination with row exchanges leaves, in the working precision.
+    const double row_exchanges =
+        compare
+            ? Reference::relative_residual(host_A, Reference::solve_in<T>(host_A, rhs[0]), rhs[0])
+            : 0;
+    for (const std::int64_t partition_size : partition_sizes) {
+      const auto options = Options{}.algorithm(Algorithm::segmented).partition_size(partition_size);
+      for (int k = 0; k < 2; ++k) {
+        SCOPED_TRACE(describe(Trikkos::name(type), n, partition_size, k ? ", b = A x" : ""));
+        const auto r = solve(A, rhs[k], options);
+        expect_stable(r, host_A, rhs[k]);
+        if (compare && k == 0 && std::isfinite(row_exchanges)) {
+          const bool hard = type == Gallery::toeplitz_1e_8 || type == Gallery::clement ||
+                            type == Gallery::zero_diagonal_toeplitz;
+          EXPECT_LE(Reference::relative_residual(host_A, r.x, rhs[0]),
+                    (hard ? 100 : 10) * row_exchanges);
+        }
+      }
+    }
+  }
+}
+
+TEST(TEST_CATEGORY, segmented_meets_the_gates_of_table_iii) {
+  for (const Gallery type : Trikkos::table_iii) table_iii<double>(type, 512, 2, true);
+}
+
+TEST(TEST_CATEGORY, segmented_meets_the_gates_of_table_iii_read_entrywise) {
+  for (const Gallery type : {Gallery::toeplitz_1e8_entrywise, Gallery::toeplitz_64_entrywise,
+                             Gallery::toeplitz_1e_8_entrywise, Gallery::zero_diagonal_entrywise})
+    table_iii<double>(type, 512, 3, false);
+}
+
+TEST(TEST_CATEGORY, segmented_meets_the_gates_of_table_iii_at_scale) {
+  for (const Gallery type : Trikkos::table_iii)
+    if (Trikkos::Impl::randsvd_mode(type) == 0) table_iii<double>(type, 1 << 17, 1, false);
+}
+
+TEST(TEST_CATEGORY, segmented_gates_scale_with_precision) {
+  for (const Gallery type : {Gallery::uniform, Gallery::lesp, Gallery::dorr, Gallery::toeplitz_64,
+                             Gallery::zero_diagonal_entrywise}) {
+    table_iii<float>(type, 512, 1, false);
+    table_iii<Kokkos::complex<float>>(type, 512, 1, false);
+    table_iii<Kokkos::complex<double>>(type, 512, 1, false);
+  }
+}
+
+/// The judge must be able to say no.
+TEST(TEST_CATEGORY, segmented_gates_reject_elimination_without_pivoting) {
+  const TEST_EXECSPACE exec;
+  for (const Gallery type :
+       {Gallery::toeplitz_1e_8_entrywise, Gallery::zero_diagonal_toeplitz, Gallery::clement}) {
+    SCOPED_TRACE(Trikkos::name(type));
+    const auto A = Trikkos::gallery<double>(exec, type, 512, 1);
+    const auto rhs = right_hand_sides(A, 1);
+    const auto r = solve(A, rhs[1], Options{}.algorithm(Algorithm::thomas));
+    EXPECT_FALSE(r.eta <= gate<double>);
+    EXPECT_FALSE(r.status.ok());
+  }
+}
+
+// ---- matrices built against tiles
+
+TEST(TEST_CATEGORY, segmented_pivots_across_partition_edges) {
+  const TEST_EXECSPACE exec;
+  for (const Gallery type :
+       {Gallery::diagonal_0101, Gallery::zero_coupling, Gallery::singular_blocks,
+        Gallery::nearly_singular_blocks, Gallery::zero_diagonal_entrywise}) {
+    for (const std::int64_t n : {62, 64, 248, 510, 512, 992, 1920, 4096}) {
+      for (const std::int64_t partition_size : {0, 2, 3, 4, 5, 8, 15, 16, 31, 32, 64}) {
+        for (const std::int64_t block : {partition_size, std::int64_t{15}, std::int64_t{31}}) {
+          if (block < 3) continue;
+          SCOPED_TRACE(describe(Trikkos::name(type), n, partition_size) + ", blocks of " +
+                       std::to_string(block));
+          const auto A = Trikkos::gallery<double>(exec, type, n, 3, Boundary::open, block);
+          const auto host_A = Reference::to_host(A);
+          const auto rhs = right_hand_sides(A, 3);
+          for (const auto& b : rhs)
+            expect_stable(solve(A, b, Options{}.partition_size(partition_size)), host_A, b);
+        }
+      }
+    }
+  }
+}
+
+TEST(TEST_CATEGORY, segmented_survives_the_ends_of_the_number_range) {
+  const TEST_EXECSPACE exec;
+  for (const Gallery type : {Gallery::random_row_scaling, Gallery::graded_rows,
+                             Gallery::near_overflow, Gallery::near_underflow, Gallery::subnormal}) {
+    for (const std::int64_t n : {1, 2, 3, 64, 512, 1000, 10007}) {
+      for (const std::int64_t partition_size : {0, 8, 31}) {
+        SCOPED_TRACE(describe(Trikkos::name(type), n, partition_size, ", b = A x"));
+        const auto A = Trikkos::gallery<double>(exec, type, n, 5);
+        const auto b = right_hand_sides(A, 5)[1];
+        expect_stable(solve(A, b, Options{}.partition_size(partition_size)), Reference::to_host(A),
+                      b);
+      }
+    }
+  }
+}
+
+// ---- sizes, boundaries, transposition, scalars
+
+template <class T>
+void every_form(std::int64_t n, std::int64_t partition_size) {
+  const TEST_EXECSPACE exec;
+  for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
+    const auto A = Trikkos::gallery<T>(exec, Gallery::uniform, n, n + 1, boundary);
+    const auto b = Reference::to_host(Trikkos::gallery_rhs<T>(exec, n, n));
+    for (const Transpose op :
+         {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
+      if (op == Transpose::conjugate_transpose && !Trikkos::Impl::is_complex_v<T>) continue;
+      SCOPED_TRACE(describe(Trikkos::name(boundary), n, partition_size) + ", op " +
+                   std::to_string(static_cast<int>(op)));
+      const auto r = solve(A, b, Options{}.partition_size(partition_size).transpose(op));
+      EXPECT_TRUE(r.status.ok()) << r.status.why();
+      EXPECT_LE(r.eta, gate<T>);
+    }
+  }
+}
+
+TEST(TEST_CATEGORY, segmented_solves_every_small_size) {
+  for (std::int64_t n = 0; n <= 70; ++n)
+    for (const std::int64_t partition_size : {0, 2, 3, 8, 15}) {
+      every_form<double>(n, partition_size);
+      if (n < 20) {
+        every_form<float>(n, partition_size);
+        every_form<Kokkos::complex<float>>(n, partition_size);
+        every_form<Kokkos::complex<double>>(n, partition_size);
+      }
+    }
+}
+
+/// Tiles of a device, groups of the coarse tree, lanes and groups of the host, one up and down.
+TEST(TEST_CATEGORY, segmented_solves_sizes_around_its_thresholds) {
+  for (const std::int64_t threshold : {8 * 264, 4 * 8 * 264, 64 * 15, 32 * 64 * 15, 128 * 240}) {
+    for (const std::int64_t d : {-1, 0, 1}) {
+      every_form<double>(threshold + d, 0);
+      every_form<float>(threshold + d, 0);
+    }
+  }
+  for (const std::int64_t partition_size : {2, 8, 64, 100})
+    for (const std::int64_t d : {-1, 0, 1}) {
+      every_form<double>(16 * partition_size * 5 + d, partition_size);
+      every_form<Kokkos::complex<double>>(16 * partition_size * 5 + d, partition_size);
+    }
+  every_form<double>(100003, 0);
+  every_form<double>(100003, 3);
+}
+
+TEST(TEST_CATEGORY, segmented_agrees_with_the_reference) {
+  const TEST_EXECSPACE exec;
+  for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
+    const auto A = Trikkos::gallery<double>(exec, Gallery::uniform_dominant, 5003, 9, boundary);
+    const auto b = Reference::to_host(Trikkos::gallery_rhs<double>(exec, 5003, 9));
+    const auto r = solve(A, b, Options{});
+    EXPECT_LE(Reference::relative_difference(r.x, Reference::solve(Reference::to_host(A), b)),
+              1e-14);
+  }
+}
+
+TEST(TEST_CATEGORY, segmented_solves_millions_of_unknowns) {
+  const TEST_EXECSPACE exec;
+  const std::int64_t n = 3000017;
+  for (const Gallery type : {Gallery::uniform, Gallery::uniform_dominant}) {
+    const auto A = Trikkos::gallery<double>(exec, type, n, 2);
+    const auto b = Trikkos::gallery_rhs<double>(exec, n, 2);
+    const Kokkos::View<double*, TEST_EXECSPACE> x("x", n);
+    EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
+    EXPECT_LE(Trikkos::backward_error(exec, A, x, b), 1e-15);
+  }
+}
+
+/// Longer than a lane may be, so the host carries them one at a time.
+TEST(TEST_CATEGORY, segmented_takes_long_partitions) {
+  if constexpr (Trikkos::Impl::is_host_v<TEST_EXECSPACE>) every_form<double>(50000, 10000);
+  every_form<double>(5000, 1000);
+}
+
+TEST(TEST_CATEGORY, segmented_is_reproducible) {
+  const TEST_EXECSPACE exec;
+  const auto A = Trikkos::gallery<double>(exec, Gallery::uniform, 200003, 7);
+  const auto b = Reference::to_host(Trikkos::gallery_rhs<double>(exec, 200003, 7));
+  const auto first = solve(A, b, Options{});
+  for (int repeat = 0; repeat < 3; ++repeat) EXPECT_EQ(solve(A, b, Options{}).x, first.x);
+}
+
+// ---- many right-hand sides
+
+template <class T, class Layout>
+void many_right_hand_sides(std::int64_t n, std::int64_t count, Boundary boundary) {
+  SCOPED_TRACE(std::to_string(count) + " right-hand sides, n = " + std::to_string(n));
+  const TEST_EXECSPACE exec;
+  const auto A = Trikkos::gallery<T>(exec, Gallery::uniform, n, 4, boundary);
+  const auto host_A = Reference::to_host(A);
+  const Kokkos::View<T**, Layout, TEST_EXECSPACE> b("b", count, n), x("x", count, n);
+  const auto host_b = Kokkos::create_mirror_view(b);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const auto one = Reference::to_host(Trikkos::gallery_rhs<T>(exec, n, k));
+    for (std::int64_t i = 0; i < n; ++i) host_b(k, i) = one[i];
+  }
+  Kokkos::deep_copy(b, host_b);
+  EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
+  const auto host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
+  for (std::int64_t k = 0; k < count; k += std::max<std::int64_t>(1, count / 7)) {
+    std::vector<T> one_x(n), one_b(n);
+    for (std::int64_t i = 0; i < n; ++i) {
+      one_x[i] = host_x(k, i);
+      one_b[i] = host_b(k, i);
+    }
+    EXPECT_LE(Reference::backward_error(host_A, one_x, one_b), gate<T>) << "system " << k;
+  }
+}
+
+TEST(TEST_CATEGORY, segmented_solves_many_right_hand_sides) {
+  for (const Boundary boundary : {Boundary::open, Boundary::periodic})
+    for (const std::int64_t n : {1, 2, 17, 1000, 9001}) {
+      for (const std::int64_t count : {0, 1, 2, 7, 64}) {
+        many_right_hand_sides<double, Kokkos::LayoutLeft>(n, count, boundary);
+        many_right_hand_sides<double, Kokkos::LayoutRight>(n, count, boundary);
+      }
+      many_right_hand_sides<Kokkos::complex<double>, Kokkos::LayoutRight>(n, 3, boundary);
+    }
+  many_right_hand_sides<double, Kokkos::LayoutRight>(100, 1009, Boundary::open);
+}
+
+}  // namespace Test::Segmented
