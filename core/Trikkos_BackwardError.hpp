@@ -6,6 +6,7 @@
 
 #include <Trikkos_Tridiagonal.hpp>
 #include <impl/Trikkos_Check.hpp>
+#include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Residual.hpp>
 
 namespace Trikkos {
@@ -38,19 +39,26 @@ double backward_error(const Exec& exec, const Tridiagonal<View>& A, const X& x, 
   Impl::check_vectors(function, static_cast<std::int64_t>(A.diag.extent(0)), b, x);
 
   const std::int64_t count = Impl::column_count(b);
-  Kokkos::View<Impl::ResidualNorms*, typename Exec::memory_space> norms(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Trikkos::backward_error::norms"),
-      count);
-  Kokkos::View<double, typename Exec::memory_space> worst(
-      Kokkos::view_alloc(exec, "Trikkos::backward_error::worst"));
-  Impl::ResidualKernels<T>{
-      Impl::bands(A), Impl::columns<const T>(b), Impl::columns<const T>(x), count, norms.data(),
-      worst.data()}
+  if (count == 0 || A.diag.extent(0) == 0) return 0;
+  const auto allocated = [&exec](const std::string& label) {
+    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label);
+  };
+  using Memory = typename Exec::memory_space;
+  const Kokkos::View<Impl::ResidualNorms*, Memory> norms(
+      allocated("Trikkos::backward_error::norms"), count);
+  const Kokkos::View<std::int64_t[Impl::Diagnosis::words], Memory> words(
+      allocated("Trikkos::backward_error::words"));
+  const Impl::Diagnosis diagnosis{words.data()};
+  Kokkos::parallel_for("Trikkos::backward_error::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                       Impl::ResetDiagnosis{diagnosis});
+  Impl::ResidualKernels<T, Impl::is_host_v<Exec>>{Impl::bands(A),
+                                                  Impl::columns<const T>(b),
+                                                  Impl::columns<const T>(x),
+                                                  count,
+                                                  norms.data(),
+                                                  diagnosis.word + Impl::Diagnosis::backward_error}
       .launch(exec);
-  double eta = 0;
-  Kokkos::deep_copy(exec, eta, worst);
-  exec.fence("Trikkos::backward_error");
-  return eta;
+  return Impl::fetch(exec, words, "Trikkos::backward_error").backward_error;
 }
 
 }  // namespace Trikkos

@@ -36,6 +36,9 @@ Perf::Settings settings_from(int& argc, char** argv) {
   if (const char* samples = take_option(argc, argv, "--trikkos_samples")) {
     settings.samples = std::max(1, std::atoi(samples));
   }
+  if (const char* caches = take_option(argc, argv, "--trikkos_caches")) {
+    settings.cold_caches = std::string_view(caches) != "warm";
+  }
   return settings;
 }
 
@@ -60,6 +63,7 @@ void describe_run(const Perf::Settings& settings) {
   AddCustomContext("trikkos_commit", TRIKKOS_GIT_COMMIT);
 #endif
   AddCustomContext("trikkos_samples", std::to_string(settings.samples));
+  AddCustomContext("trikkos_caches", settings.cold_caches ? "cold" : "warm");
   AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
   AddCustomContext("kokkos_backend", Perf::Exec::name());
   AddCustomContext("kokkos_concurrency", std::to_string(Perf::Exec().concurrency()));

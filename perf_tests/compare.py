@@ -33,7 +33,7 @@ class Result:
 
 
 def read(path):
-    """The context and {name: Result}, in the order of the file."""
+    """The context and {name: Result}, sizes in order and the solvers of a case together."""
     with open(path) as file:
         data = json.load(file)
     runs = {}
@@ -41,7 +41,10 @@ def read(path):
         if run.get("run_type", "iteration") == "iteration":
             name = re.sub(r"/(iterations:\d+|repeats:\d+|manual_time)", "", run["name"])
             runs.setdefault(name, []).append(run)
-    return data["context"], {name: Result(r) for name, r in runs.items()}
+    def natural(name):
+        return [(part.isdigit(), int(part) if part.isdigit() else 0, part)
+                for part in re.split(r"(\d+)", name)]
+    return data["context"], {name: Result(runs[name]) for name in sorted(runs, key=natural)}
 
 
 def fastest_baseline(name, results):
@@ -80,7 +83,7 @@ def main():
     context, results = read(arguments.files[-1])
     old = read(arguments.files[0])[1] if len(arguments.files) == 2 else None
     keys = ("processor", "kokkos_backend", "kokkos_concurrency", "kokkos_version",
-            "trikkos_version", "trikkos_commit", "date")
+            "trikkos_version", "trikkos_commit", "trikkos_caches", "date")
     print(", ".join(f"{key} {context[key]}" for key in keys if key in context) + "\n")
 
     header = ["case", "ms", "ns/row", "GB/s", "of floor", "eta", "speedup"]

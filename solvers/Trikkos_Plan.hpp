@@ -41,7 +41,7 @@ class Plan {
   /// \throws std::invalid_argument for bad shapes or options
   template <class View>
   Plan(const Exec& exec, const Tridiagonal<View>& A, const Options& options = {})
-      : m_work(exec, checked_size(A), rhs_in_flight, options),
+      : m_work(exec, checked_size(A, options), rhs_in_flight, options),
         m_A{band(exec, "Trikkos::Plan::lower", m_work.size()),
             band(exec, "Trikkos::Plan::diag", m_work.size()),
             band(exec, "Trikkos::Plan::upper", m_work.size()), A.boundary} {
@@ -87,9 +87,10 @@ class Plan {
   static constexpr std::int64_t rhs_in_flight = 64;
 
   template <class View>
-  static std::int64_t checked_size(const Tridiagonal<View>& A) {
+  static std::int64_t checked_size(const Tridiagonal<View>& A, const Options& options) {
     Impl::check_matrix_type<Exec, Tridiagonal<View>>();
     Impl::check_matrix("Trikkos::Plan", A);
+    Impl::check_options("Trikkos::Plan", options);
     return static_cast<std::int64_t>(A.diag.extent(0));
   }
   static Band band(const Exec& exec, const std::string& label, std::int64_t n) {

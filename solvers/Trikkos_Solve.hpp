@@ -69,6 +69,7 @@ Status solve(const Exec& exec, const Tridiagonal<View>& A, const B& b, const X& 
   constexpr auto function = "Trikkos::solve";
   Impl::check_matrix(function, A);
   Impl::check_vectors(function, static_cast<std::int64_t>(A.diag.extent(0)), b, x);
+  Impl::check_options(function, options);
   Workspace work(exec, A, b, options);
   solve(exec, work, A, b, x);
   return work.status(exec);

@@ -22,11 +22,8 @@ template <class T>
 struct KeepRhs {
   Columns<const T> from;
   Columns<T> to;
-  double* worst;
   std::int64_t n;
-  bool reset;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (reset && i == 0) *worst = 0;
     to[i / n][i % n] = from[i / n][i % n];
   }
 };
@@ -60,7 +57,8 @@ class Workspace {
 
   /// The same from numbers.
   Workspace(const Exec& exec, std::int64_t n, std::int64_t rhs_count, const Options& options = {})
-      : m_n(n), m_options(checked(options)), m_method(method(n, options)) {
+      : m_n(checked("n", n)), m_options(checked(options)), m_method(method(n, options)) {
+    checked("rhs_count", rhs_count);
     const auto [words, items] = std::visit(
         [](const auto& m) { return std::pair(m.storage_words(), m.parallel_items()); }, m_method);
     // Right-hand sides in flight: enough to fill the device, few enough to keep the memory small.
@@ -73,7 +71,6 @@ class Workspace {
         view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::storage"), words * m_block);
     m_words =
         decltype(m_words)(view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::diagnosis"));
-    m_worst = decltype(m_worst)(view_alloc(exec, "Trikkos::Workspace::worst"));
     if (options.verify() > 0) {
       m_norms = decltype(m_norms)(
           view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::norms"), m_block);
@@ -86,20 +83,11 @@ class Workspace {
 
   /// What the last solve with this workspace found. Waits for `exec`.
   Status status(const Exec& exec) const {
-    std::int64_t word[Impl::Diagnosis::words];
-    double worst = 0;
-    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-    Kokkos::deep_copy(
-        exec,
-        Kokkos::View<std::int64_t[Impl::Diagnosis::words], Kokkos::HostSpace, Unmanaged>(word),
-        m_words);
-    Kokkos::deep_copy(exec, worst, m_worst);
-    exec.fence("Trikkos::Workspace::status");
-    Status s = Impl::decode(word);
-    if (m_options.verify() > 0) {
-      s.backward_error = worst;
-      if (s.ok() && !(worst <= m_options.verify())) s.reason = Status::Reason::inaccurate;
-    }
+    Status s = Impl::fetch(exec, m_words, "Trikkos::Workspace::status");
+    if (m_options.verify() == 0)
+      s.backward_error = -1;
+    else if (s.ok() && !(s.backward_error <= m_options.verify()))
+      s.reason = Status::Reason::inaccurate;
     return s;
   }
 
@@ -112,7 +100,8 @@ class Workspace {
   /// Device memory held.
   std::size_t bytes() const {
     return sizeof(T) * (m_storage.extent(0) + m_rhs.extent(0)) +
-           sizeof(Impl::ResidualNorms) * m_norms.extent(0) + sizeof(m_words()[0]) * 4;
+           sizeof(Impl::ResidualNorms) * m_norms.extent(0) +
+           sizeof(std::int64_t) * Impl::Diagnosis::words;
   }
 
   /// \private What `solve` runs: all right-hand sides, block by block.
@@ -129,7 +118,7 @@ class Workspace {
         Kokkos::parallel_for(
             "Trikkos::Workspace::keep_rhs",
             Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count * m_n),
-            Impl::KeepRhs<T>{b_block, kept, m_worst.data(), m_n, reset});
+            Impl::KeepRhs<T>{b_block, kept, m_n});
         b_block = {kept.data, m_n, 1};
       }
       std::visit(
@@ -138,9 +127,9 @@ class Workspace {
           },
           m_method);
       if (m_options.verify() > 0)
-        Impl::ResidualKernels<T>{
+        Impl::ResidualKernels<T, Impl::is_host_v<Exec>>{
             A,     b_block,        {x_block.data, x_block.rhs_stride, x_block.row_stride},
-            count, m_norms.data(), m_worst.data()}
+            count, m_norms.data(), m_words.data() + Impl::Diagnosis::backward_error}
             .launch(exec);
     }
   }
@@ -157,6 +146,11 @@ class Workspace {
     Impl::check_rhs_type<Exec, Tridiagonal<View>, B>();
     Impl::check_matrix("Trikkos::Workspace", A);
     Impl::check_rhs("Trikkos::Workspace", static_cast<std::int64_t>(A.diag.extent(0)), b);
+  }
+  static std::int64_t checked(const char* what, std::int64_t count) {
+    if (count >= 0) return count;
+    throw std::invalid_argument(std::string("Trikkos::Workspace: ") + what + " is " +
+                                std::to_string(count) + ", expected 0 or more");
   }
   static const Options& checked(const Options& options) {
     Impl::check_options("Trikkos::Workspace", options);
@@ -175,7 +169,6 @@ class Workspace {
   Method m_method;
   Kokkos::View<T*, Memory> m_storage, m_rhs;
   Kokkos::View<std::int64_t[Impl::Diagnosis::words], Memory> m_words;
-  Kokkos::View<double, Memory> m_worst;
   Kokkos::View<Impl::ResidualNorms*, Memory> m_norms;
 };
 

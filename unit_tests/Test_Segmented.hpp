@@ -97,7 +97,7 @@ void table_iii(Gallery type, std::int64_t n, int seeds, bool compare) {
         SCOPED_TRACE(describe(Trikkos::name(type), n, partition_size, k ? ", b = A x" : ""));
         const auto r = solve(A, rhs[k], options);
         expect_stable(r, host_A, rhs[k]);
-        if (compare && k == 0 && std::isfinite(row_exchanges)) {
+        if (compare && k == 0 && type != Gallery::dorr && std::isfinite(row_exchanges)) {
           const bool hard = type == Gallery::toeplitz_1e_8 || type == Gallery::clement ||
                             type == Gallery::zero_diagonal_toeplitz;
           EXPECT_LE(Reference::relative_residual(host_A, r.x, rhs[0]),

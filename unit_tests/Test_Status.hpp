@@ -1,2 +1,670 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Bad numbers: never a finite wrong x with an ok status. And what says so: Status, Options::verify
+// and backward_error.
+
+#include <gtest/gtest.h>
+
+#include <Kokkos_Core.hpp>
+#include <Reference.hpp>
+#include <Trikkos.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using Trikkos::Algorithm;
+using Trikkos::Boundary;
+using Trikkos::Gallery;
+using Trikkos::Options;
+using Trikkos::Status;
+using Trikkos::Transpose;
+
+template <class T>
+using Vector = Kokkos::View<T*, TEST_EXECSPACE>;
+template <class T>
+using Vectors = Kokkos::View<T**, TEST_EXECSPACE>;
+template <class T>
+using HostSystem = Reference::HostSystem<T>;
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf_value = std::numeric_limits<double>::infinity();
+
+// A bound for double, scaled to the precision of T.
+template <class T>
+constexpr double scaled(double bound_for_double) {
+  using Real = decltype(Kokkos::abs(T{}));
+  return bound_for_double / std::numeric_limits<double>::epsilon() *
+         std::numeric_limits<Real>::epsilon();
+}
+
+template <class T>
+bool is_finite(const std::vector<T>& x) {
+  for (const T& v : x) {
+    if (!std::isfinite(Kokkos::abs(v))) return false;
+  }
+  return true;
+}
+
+// The default, odd, short and long partitions.
+std::vector<Options> stable_options() {
+  std::vector<Options> all;
+  for (const int rows : {0, 2, 3, 7, 64}) {
+    all.push_back(Options{}.algorithm(Algorithm::segmented).partition_size(rows));
+  }
+  return all;
+}
+std::vector<Options> all_options() {
+  auto all = stable_options();
+  all.push_back(Options{}.algorithm(Algorithm::thomas));
+  return all;
+}
+std::string describe(const Options& options) {
+  return std::string(name(options.algorithm())) + ", partition_size " +
+         std::to_string(options.partition_size());
+}
+
+/// What came of a solve.
+template <class T>
+struct Outcome {
+  Status status;
+  std::vector<T> x;
+  double eta;
+
+  bool finite() const { return is_finite(x); }
+  bool accurate() const { return eta <= scaled<T>(1e-14); }
+  // the one thing that must not happen
+  bool deceives() const { return status.ok() && finite() && !accurate(); }
+};
+
+template <class T>
+std::ostream& operator<<(std::ostream& out, const Outcome<T>& o) {
+  return out << "status: " << o.status.why() << ", eta " << o.eta
+             << (o.finite() ? ", finite" : ", not finite");
+}
+
+template <class T>
+Outcome<T> solve_once(const HostSystem<T>& A, const std::vector<T>& b, const Options& options) {
+  const TEST_EXECSPACE exec;
+  const Vector<T> x("x", b.size());
+  const Status status = Trikkos::solve(exec, Reference::to_device(exec, A),
+                                       Reference::to_device(exec, b), x, options);
+  auto host_x = Reference::to_host(x);
+  const double eta = is_finite(host_x) ? Reference::backward_error(A, host_x, b) : nan_value;
+  return {status, std::move(host_x), eta};
+}
+
+template <class T>
+HostSystem<T> gallery(Gallery type, std::int64_t n, int seed = 0,
+                      Boundary boundary = Boundary::open) {
+  return Reference::to_host(Trikkos::gallery<T>(TEST_EXECSPACE(), type, n, seed, boundary));
+}
+template <class T>
+std::vector<T> rhs(std::int64_t n, int seed = 0) {
+  return Reference::to_host(Trikkos::gallery_rhs<T>(TEST_EXECSPACE(), n, seed));
+}
+
+// ---- exactly singular matrices
+
+const std::vector<std::int64_t> sizes = {1,  2,  3,   4,   5,   8,   14,  15,  16,   17,   31,
+                                         65, 99, 263, 264, 265, 527, 959, 961, 2111, 2113, 9001};
+
+template <class T>
+void singular_gallery() {
+  for (const Gallery type : Trikkos::gallery_types) {
+    for (const std::int64_t n : sizes) {
+      if (!Trikkos::is_singular(type, n)) continue;
+      const auto A = gallery<T>(type, n, 3);
+      const auto b = rhs<T>(n, 5);
+      for (const Options& options : all_options()) {
+        SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", " +
+                     describe(options));
+        const auto outcome = solve_once(A, b, options);
+        EXPECT_FALSE(outcome.deceives()) << outcome;
+        EXPECT_LT(outcome.status.row, n);
+        if (n == 1) {
+          EXPECT_FALSE(outcome.status.ok());
+          EXPECT_EQ(outcome.status.row, 0);
+        }
+      }
+    }
+  }
+}
+
+// Column j of zeros is named; row i of zeros is at least noticed. Wherever they are, also at the
+// ends of partitions, tiles and groups.
+std::vector<std::int64_t> positions(std::int64_t n) {
+  std::vector<std::int64_t> all;
+  for (const std::int64_t p : {0, 1, 2, 3, 6, 7, 8, 13, 14, 15, 16, 29, 30, 31, 63, 64, 65, 66, 127,
+                               128, 239, 240, 241, 263, 264, 265, 528, 959, 960, 2111, 2112, 8447,
+                               8448}) {
+    if (p < n - 2) all.push_back(p);
+  }
+  if (n > 1) all.push_back(n - 2);
+  all.push_back(n - 1);
+  return all;
+}
+
+template <class T>
+void zero_columns_and_rows() {
+  for (const std::int64_t n : {1, 2, 3, 17, 265, 1000, 9001}) {
+    const auto whole = gallery<T>(Gallery::uniform, n, 3);
+    const auto b = rhs<T>(n, 5);
+    for (const std::int64_t p : positions(n)) {
+      auto no_column = whole, no_row = whole;
+      no_column.diag[p] = no_row.diag[p] = no_row.lower[p] = no_row.upper[p] = T(0);
+      if (p > 0) no_column.upper[p - 1] = T(0);
+      if (p + 1 < n) no_column.lower[p + 1] = T(0);
+      for (const Options& options : all_options()) {
+        SCOPED_TRACE("n " + std::to_string(n) + ", " + std::to_string(p) + ", " +
+                     describe(options));
+        const auto column = solve_once(no_column, b, options);
+        EXPECT_FALSE(column.deceives()) << "zero column: " << column;
+        EXPECT_FALSE(column.status.ok()) << "zero column";
+        EXPECT_EQ(column.status.row, p) << "zero column: " << column;
+        const auto row = solve_once(no_row, b, options);
+        EXPECT_FALSE(row.deceives()) << "zero row: " << row;
+        EXPECT_FALSE(row.status.ok()) << "zero row";
+      }
+    }
+  }
+}
+
+// Rings that are singular though no row or column is zero.
+template <class T>
+void singular_rings() {
+  for (const std::int64_t n : {1, 2, 3, 4, 8, 64, 1000, 9000}) {
+    const std::vector<T> one(n, T(1)), minus(n, T(-1)), two(n, T(2)), zero(n, T(0));
+    const HostSystem<T> neumann{minus, two, minus, true}, alternating{one, zero, one, true};
+    const auto b = rhs<T>(n, 5);
+    for (const Options& options : all_options()) {
+      SCOPED_TRACE("n " + std::to_string(n) + ", " + describe(options));
+      const auto first = solve_once(neumann, b, options), second = solve_once(alternating, b, options);
+      EXPECT_FALSE(first.deceives()) << first;
+      EXPECT_FALSE(second.deceives()) << second;
+    }
+  }
+  const HostSystem<T> one_zero{{T(1)}, {T(-2)}, {T(1)}, true};
+  for (const Options& options : all_options()) {
+    EXPECT_FALSE(solve_once(one_zero, {T(1)}, options).status.ok());
+    EXPECT_EQ(solve_once(one_zero, {T(1)}, options).status.row, 0);
+  }
+}
+
+// ---- Inf and NaN
+
+template <class T>
+void not_finite_entries() {
+  for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
+    for (const std::int64_t n : {1, 2, 3, 17, 265, 1000, 9001}) {
+      const auto good = gallery<T>(Gallery::uniform_dominant, n, 3, boundary);
+      const auto good_b = rhs<T>(n, 5);
+      for (const std::int64_t p : positions(n)) {
+        for (int where = 0; where < 4; ++where) {
+          const bool outside = boundary == Boundary::open &&
+                               ((where == 0 && p == 0) || (where == 2 && p == n - 1));
+          if (outside) continue;
+          for (const double bad : {nan_value, inf_value, -inf_value}) {
+            auto A = good;
+            auto b = good_b;
+            (where == 0   ? A.lower
+             : where == 1 ? A.diag
+             : where == 2 ? A.upper
+                          : b)[p] = T(bad);
+            for (const Options& options : {Options{}, Options{}.partition_size(7),
+                                           Options{}.algorithm(Algorithm::thomas)}) {
+              SCOPED_TRACE(std::string(name(boundary)) + ", n " + std::to_string(n) + ", " +
+                           (where == 0   ? "lower("
+                            : where == 1 ? "diag("
+                            : where == 2 ? "upper("
+                                         : "b(") +
+                           std::to_string(p) + ") = " + std::to_string(bad) + ", " +
+                           describe(options));
+              const auto outcome = solve_once(A, b, options);
+              EXPECT_FALSE(outcome.status.ok());
+              EXPECT_EQ(outcome.status.reason, Status::Reason::not_finite) << outcome;
+              EXPECT_EQ(outcome.status.row, p) << outcome;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// What lies outside an open matrix may be anything.
+template <class T>
+void garbage_outside_is_ignored() {
+  const TEST_EXECSPACE exec;
+  for (const std::int64_t n : {1, 2, 3, 17, 1000, 9001}) {
+    auto clean = gallery<T>(Gallery::uniform_dominant, n, 3);
+    clean.lower.front() = clean.upper.back() = T(0);
+    const auto b = rhs<T>(n, 5);
+    for (const double garbage : {nan_value, inf_value, 1e30}) {
+      auto dirty = clean;
+      dirty.lower.front() = dirty.upper.back() = T(garbage);
+      for (Options options : all_options()) {
+        for (const auto transpose :
+             {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
+          options.transpose(transpose).verify(1e-4);
+          const auto expected = solve_once(clean, b, options), actual = solve_once(dirty, b, options);
+          EXPECT_TRUE(actual.status.ok()) << actual.status.why();
+          EXPECT_EQ(actual.x, expected.x);
+          EXPECT_EQ(actual.status.backward_error, expected.status.backward_error);
+        }
+        const Vector<T> x("x", n);
+        Trikkos::Plan plan(exec, Reference::to_device(exec, dirty), options);
+        Trikkos::solve(exec, plan, Reference::to_device(exec, b), x);
+        EXPECT_TRUE(plan.status(exec).ok());
+        EXPECT_TRUE(is_finite(Reference::to_host(x)));
+      }
+    }
+  }
+}
+
+// ---- a status belongs to its solve
+
+template <class T>
+void good_after_bad() {
+  const TEST_EXECSPACE exec;
+  for (const std::int64_t n : {1, 100, 9001}) {
+    const auto good = Trikkos::gallery<T>(exec, Gallery::uniform_dominant, n, 3);
+    const auto singular = Trikkos::gallery<T>(exec, Gallery::zero_column, n, 3);
+    const auto nan = Trikkos::gallery<T>(exec, Gallery::nan_entry, n, 3);
+    const auto b = Trikkos::gallery_rhs<T>(exec, n, 5);
+    const Vectors<T> no_b("no b", 0, n), no_x("no x", 0, n);
+    const Vector<T> x("x", n);
+    for (Options options : all_options()) {
+      for (const double tolerance : {0., scaled<T>(1e-14)}) {
+        SCOPED_TRACE("n " + std::to_string(n) + ", " + describe(options) + ", verify " +
+                     std::to_string(tolerance));
+        Trikkos::Workspace work(exec, good, b, options.verify(tolerance));
+        EXPECT_TRUE(work.status(exec).ok()) << "before any solve";
+        EXPECT_EQ(work.status(exec).row, -1);
+        for (const auto& bad : {singular, nan}) {
+          Trikkos::solve(exec, work, bad, b, x);
+          EXPECT_FALSE(work.status(exec).ok());
+          EXPECT_FALSE(work.status(exec).ok()) << "asked twice";
+          Trikkos::solve(exec, work, good, b, x);
+          const Status status = work.status(exec);
+          EXPECT_TRUE(status.ok()) << status.why();
+          EXPECT_EQ(status.row, -1);
+          EXPECT_EQ(status.why(), "ok");
+          EXPECT_TRUE(status);
+        }
+        Trikkos::solve(exec, work, singular, b, x);
+        Trikkos::solve(exec, work, good, no_b, no_x);
+        EXPECT_TRUE(work.status(exec).ok()) << "nothing to solve is solved";
+      }
+    }
+  }
+}
+
+// One bad right-hand side of many spoils only its own solution.
+template <class T>
+void bad_rhs_spoils_only_itself() {
+  const TEST_EXECSPACE exec;
+  for (const std::int64_t n : {1, 2, 100, 3000}) {
+    const std::int64_t count = n < 3000 ? 300 : 20;
+    const auto A = Trikkos::gallery<T>(exec, Gallery::uniform_dominant, n, 3);
+    const auto host_A = Reference::to_host(A);
+    const Vectors<T> b("b", count, n), x("x", count, n), clean_x("x", count, n);
+    const auto system = [](const auto& v, std::int64_t k) {
+      return Kokkos::subview(v, k, Kokkos::ALL);
+    };
+    for (std::int64_t k = 0; k < count; ++k) {
+      Kokkos::deep_copy(system(b, k), Trikkos::gallery_rhs<T>(exec, n, k));
+    }
+    for (const Options& options : {Options{}, Options{}.partition_size(7),
+                                   Options{}.algorithm(Algorithm::thomas)}) {
+      Trikkos::Workspace work(exec, A, b, options);
+      Trikkos::solve(exec, work, A, b, clean_x);
+      EXPECT_TRUE(work.status(exec).ok());
+      for (const std::int64_t k : {std::int64_t(0), count / 2, count - 1}) {
+        for (const std::int64_t row : {std::int64_t(0), n / 2, n - 1}) {
+          SCOPED_TRACE("n " + std::to_string(n) + ", system " + std::to_string(k) + ", row " +
+                       std::to_string(row) + ", " + describe(options));
+          const auto entry = Kokkos::subview(b, k, row);
+          const auto good = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, entry);
+          const T value = good();
+          Kokkos::deep_copy(entry, T(nan_value));
+          Trikkos::solve(exec, work, A, b, x);
+          const Status status = work.status(exec);
+          EXPECT_EQ(status.reason, Status::Reason::not_finite);
+          EXPECT_EQ(status.row, row);
+          EXPECT_FALSE(is_finite(Reference::to_host(system(x, k))));
+          int spoilt = 0;
+          for (std::int64_t other = 0; other < count; ++other) {
+            spoilt += other != k && Reference::to_host(system(x, other)) !=
+                                        Reference::to_host(system(clean_x, other));
+          }
+          EXPECT_EQ(spoilt, 0);
+          Kokkos::deep_copy(entry, value);
+        }
+      }
+    }
+  }
+}
+
+// ---- the ends of the number range
+
+template <class T>
+void range_ends() {
+  for (const Gallery type :
+       {Gallery::near_overflow, Gallery::near_underflow, Gallery::subnormal,
+        Gallery::random_row_scaling, Gallery::graded_rows, Gallery::small_coupling,
+        Gallery::tiny_lower, Gallery::zero_coupling, Gallery::nearly_singular_blocks}) {
+    for (const std::int64_t n : {1, 2, 3, 17, 265, 1000, 9001}) {
+      const auto A = gallery<T>(type, n, 3);
+      const auto random = rhs<T>(n, 5);
+      for (const bool known_x : {false, true}) {
+        const auto b = known_x ? Reference::multiply(A, random) : random;
+        if (!is_finite(b)) continue;
+        for (const Options& options : all_options()) {
+          SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", " +
+                       describe(options) + (known_x ? ", b = A x" : ", random b"));
+          const auto outcome = solve_once(A, b, options);
+          EXPECT_FALSE(outcome.deceives()) << outcome;
+          if (options.algorithm() == Algorithm::thomas) continue;
+          if (known_x) {
+            EXPECT_TRUE(outcome.status.ok()) << outcome;
+          }
+          // x itself may be beyond the range, but not without notice
+          EXPECT_EQ(outcome.status.ok(), outcome.finite()) << outcome;
+          if (is_finite(Reference::solve(A, b))) {
+            EXPECT_LE(outcome.eta, scaled<T>(1e-14));
+          }
+        }
+      }
+    }
+  }
+}
+
+// A and b scaled by powers of two: x must not notice as long as it is in range.
+template <class T>
+void scaled_systems() {
+  using Real = decltype(Kokkos::abs(T{}));
+  constexpr int top = std::numeric_limits<Real>::max_exponent - 8;
+  const auto A = gallery<T>(Gallery::uniform, 1000, 3);
+  const auto b = rhs<T>(1000, 5);
+  const auto times = [](std::vector<T> v, int exponent) {
+    const Real half = std::ldexp(Real(1), exponent / 2),
+               rest = std::ldexp(Real(1), exponent - exponent / 2);
+    for (T& entry : v) entry = entry * half * rest;
+    return v;
+  };
+  for (const Options& options : stable_options()) {
+    const auto expected = solve_once(A, b, options);
+    EXPECT_TRUE(expected.status.ok() && expected.accurate());
+    for (const int exponent : {top, top / 2, -top / 2}) {
+      SCOPED_TRACE(describe(options) + ", 2^" + std::to_string(exponent));
+      const HostSystem<T> scaled_A{times(A.lower, exponent), times(A.diag, exponent),
+                                   times(A.upper, exponent)};
+      const auto actual = solve_once(scaled_A, times(b, exponent), options);
+      EXPECT_TRUE(actual.status.ok()) << actual;
+      EXPECT_EQ(actual.x, expected.x);
+    }
+  }
+}
+
+// ---- Options::verify
+
+constexpr auto needs_pivoting = {Gallery::toeplitz_1e_8,          Gallery::clement,
+                                 Gallery::zero_diagonal_toeplitz, Gallery::toeplitz_1e_8_entrywise,
+                                 Gallery::zero_diagonal_entrywise, Gallery::diagonal_0101,
+                                 Gallery::uniform};
+
+template <class T>
+void verify_judges() {
+  const TEST_EXECSPACE exec;
+  const double tolerance = scaled<T>(1e-14);
+  for (const Gallery type : needs_pivoting) {
+    for (const std::int64_t n : {2, 100, 1000, 9000}) {
+      for (const auto transpose :
+           {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
+        SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", transpose " +
+                     std::to_string(static_cast<int>(transpose)));
+        const auto A = gallery<T>(type, n, 3);
+        const auto b = rhs<T>(n, 5);
+        const auto options = Options{}.verify(tolerance).transpose(transpose);
+        auto op_A = A;
+        if (transpose != Transpose::none) {
+          op_A = Reference::transpose(A, transpose == Transpose::conjugate_transpose);
+        }
+
+        const auto stable = solve_once(A, b, options);
+        EXPECT_TRUE(stable.status.ok()) << stable;
+        const double error = Trikkos::backward_error(exec, Reference::to_device(exec, op_A),
+                                                     Reference::to_device(exec, stable.x),
+                                                     Reference::to_device(exec, b));
+        EXPECT_EQ(stable.status.backward_error, error);
+        EXPECT_LE(error, tolerance);
+
+        const auto thomas = solve_once(A, b, Options(options).algorithm(Algorithm::thomas));
+        const double eta =
+            thomas.finite() ? Reference::backward_error(op_A, thomas.x, b) : inf_value;
+        EXPECT_EQ(thomas.status.ok() && !(eta <= tolerance), false) << thomas.status.why();
+        EXPECT_GE(thomas.status.backward_error, 0);
+        if (!thomas.finite()) {
+          EXPECT_EQ(thomas.status.backward_error, inf_value);
+        }
+      }
+    }
+  }
+
+  // Without pivoting, zero diagonals cannot be solved with at all.
+  const auto A = gallery<T>(Gallery::zero_diagonal_toeplitz, 100, 3);
+  const auto b = rhs<T>(100, 5);
+  EXPECT_FALSE(solve_once(A, b, Options{}.algorithm(Algorithm::thomas).verify(1)).status.ok());
+  EXPECT_FALSE(solve_once(A, b, Options{}.algorithm(Algorithm::thomas)).status.ok());
+
+  // No solution is that good.
+  const auto strict = solve_once(gallery<T>(Gallery::uniform, 1000), rhs<T>(1000), Options{}.verify(1e-25));
+  EXPECT_EQ(strict.status.reason, Status::Reason::inaccurate);
+  EXPECT_GT(strict.status.backward_error, 1e-25);
+  EXPECT_LE(strict.status.backward_error, scaled<T>(1e-14));
+  const std::string why = strict.status.why();
+  EXPECT_EQ(why.find("backward error 0.0"), std::string::npos) << why;
+
+  // Switched off, it costs and says nothing.
+  EXPECT_EQ(solve_once(gallery<T>(Gallery::uniform, 10), rhs<T>(10), Options{}).status.backward_error,
+            -1);
+}
+
+// The worst of many right-hand sides counts, in every block of them.
+template <class T>
+void verify_takes_the_worst() {
+  const TEST_EXECSPACE exec;
+  constexpr std::int64_t n = 50, count = 700;
+  const auto A = Trikkos::gallery<T>(exec, Gallery::uniform, n, 3);
+  const Vectors<T> b("b", count, n), x("x", count, n);
+  for (std::int64_t k = 0; k < count; ++k) {
+    Kokkos::deep_copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
+  }
+  const auto kept_b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, b);
+  const Status status =
+      Trikkos::solve(exec, A, b, x, Options{}.verify(scaled<T>(1e-14)));
+  EXPECT_TRUE(status.ok()) << status.why();
+  EXPECT_EQ(status.backward_error, Trikkos::backward_error(exec, A, x, b));
+
+  // In place, and again with the same workspace: the worst of this solve, not of all.
+  Trikkos::Workspace work(exec, A, b, Options{}.verify(scaled<T>(1e-14)));
+  Kokkos::deep_copy(Kokkos::subview(x, 0, Kokkos::ALL), T(nan_value));
+  Trikkos::solve(exec, work, A, x, x);
+  EXPECT_FALSE(work.status(exec).ok());
+  EXPECT_EQ(work.status(exec).backward_error, inf_value);
+  Kokkos::deep_copy(x, b);
+  Trikkos::solve(exec, work, A, x, x);
+  EXPECT_TRUE(work.status(exec).ok());
+  EXPECT_EQ(work.status(exec).backward_error, status.backward_error);
+}
+
+// ---- backward_error
+
+template <class T>
+double measured_error(const HostSystem<T>& A, const std::vector<T>& x, const std::vector<T>& b) {
+  const TEST_EXECSPACE exec;
+  return Trikkos::backward_error(exec, Reference::to_device(exec, A), Reference::to_device(exec, x),
+                                 Reference::to_device(exec, b));
+}
+
+template <class T>
+void expect_agrees_with_oracle(const HostSystem<T>& A, const std::vector<T>& x,
+                               const std::vector<T>& b) {
+  const double expected = Reference::backward_error(A, x, b), actual = measured_error(A, x, b);
+  EXPECT_LE(actual, 2 * expected);
+  EXPECT_GE(actual, expected / 2);
+}
+
+template <class T>
+void backward_error_agrees_with_oracle() {
+  using Real = decltype(Kokkos::abs(T{}));
+  constexpr bool wide = std::is_same_v<Real, double>;
+  const auto times = [](std::vector<T> v, double factor) {
+    for (T& entry : v) entry *= static_cast<Real>(factor);
+    return v;
+  };
+  const double huge = wide ? 1e300 : 1e37, tiny = wide ? 1e-300 : 1e-37;
+  for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
+    for (const std::int64_t n : {1, 2, 3, 17, 1000, 8191, 8193, 20000}) {
+      if (boundary == Boundary::periodic && n < 3) continue;  // entries that add up: see row_sum
+      const auto A = gallery<T>(Gallery::uniform, n, 3, boundary);
+      const auto x = rhs<T>(n, 5), other = rhs<T>(n, 6);
+      for (const double a : {1., huge, tiny}) {
+        for (const double s : {1., huge, tiny}) {
+          SCOPED_TRACE("n " + std::to_string(n) + ", " + name(boundary) + ", A " +
+                       std::to_string(std::log10(a)) + ", x " + std::to_string(std::log10(s)));
+          const HostSystem<T> scaled_A{times(A.lower, a), times(A.diag, a), times(A.upper, a),
+                                       A.periodic};
+          const auto scaled_x = times(x, s);
+          for (const double r : {1., huge, tiny}) {  // b that has nothing to do with x
+            expect_agrees_with_oracle(scaled_A, scaled_x, times(other, r));
+          }
+          expect_agrees_with_oracle(scaled_A, scaled_x, std::vector<T>(n, T(0)));
+          expect_agrees_with_oracle(scaled_A, std::vector<T>(n, T(0)), other);
+          const auto product = Reference::multiply(scaled_A, scaled_x);
+          if (!is_finite(product)) continue;
+          expect_agrees_with_oracle(scaled_A, scaled_x, product);  // rounded once
+          auto nearly = product;
+          nearly[n / 2] = nearly[n / 2] * (1 + 1000 * std::numeric_limits<Real>::epsilon());
+          expect_agrees_with_oracle(scaled_A, scaled_x, nearly);
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void backward_error_of_solutions() {  // at the level of rounding errors, where a sloppy residual fails
+  for (const std::int64_t n : {1, 2, 3, 100, 9001}) {
+    for (const Gallery type : {Gallery::uniform, Gallery::poisson, Gallery::dorr, Gallery::lesp}) {
+      SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n));
+      const auto A = gallery<T>(type, n, 3);
+      const auto b = rhs<T>(n, 5);
+      expect_agrees_with_oracle(A, Reference::solve(A, b), b);
+    }
+  }
+}
+
+template <class T>
+void backward_error_of_bad_numbers() {
+  constexpr std::int64_t n = 9001;
+  const auto A = gallery<T>(Gallery::uniform, n, 3);
+  const auto x = rhs<T>(n, 5), b = rhs<T>(n, 6);
+  EXPECT_TRUE(std::isfinite(measured_error(A, x, b)));  // garbage outside A is not read
+  for (const double bad : {nan_value, inf_value, -inf_value}) {
+    for (const std::int64_t p : {std::int64_t(0), std::int64_t(8191), n - 1}) {
+      SCOPED_TRACE(std::to_string(bad) + " at " + std::to_string(p));
+      auto bad_A = A;
+      bad_A.diag[p] = T(bad);
+      EXPECT_EQ(measured_error(bad_A, x, b), inf_value);
+      auto bad_x = x;
+      bad_x[p] = T(bad);
+      EXPECT_EQ(measured_error(A, bad_x, b), inf_value);
+      auto bad_b = b;
+      bad_b[p] = T(bad);
+      EXPECT_EQ(measured_error(A, x, bad_b), inf_value);
+    }
+    auto bad_A = A;
+    bad_A.lower[5] = T(bad);
+    EXPECT_EQ(measured_error(bad_A, x, b), inf_value);
+    bad_A = A;
+    bad_A.upper[5] = T(bad);
+    EXPECT_EQ(measured_error(bad_A, x, b), inf_value);
+  }
+  const std::vector<T> zero(n, T(0));
+  EXPECT_EQ(measured_error(A, zero, zero), 0);
+  EXPECT_EQ(measured_error(A, zero, b), 1);
+  EXPECT_EQ(measured_error(HostSystem<T>{zero, zero, zero}, zero, zero), 0);
+}
+
+}  // namespace
+
+TEST(TEST_CATEGORY, status_of_singular_gallery) {
+  singular_gallery<float>();
+  singular_gallery<double>();
+  singular_gallery<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, status_of_zero_columns_and_rows) {
+  zero_columns_and_rows<double>();
+  zero_columns_and_rows<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, status_of_singular_rings) {
+  singular_rings<double>();
+  singular_rings<Kokkos::complex<float>>();
+}
+TEST(TEST_CATEGORY, status_of_not_finite_entries_double) { not_finite_entries<double>(); }
+TEST(TEST_CATEGORY, status_of_not_finite_entries_complex) {
+  not_finite_entries<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, status_ignores_garbage_outside) {
+  garbage_outside_is_ignored<float>();
+  garbage_outside_is_ignored<double>();
+  garbage_outside_is_ignored<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, status_good_after_bad) {
+  good_after_bad<double>();
+  good_after_bad<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, status_bad_rhs_spoils_only_itself) {
+  bad_rhs_spoils_only_itself<double>();
+  bad_rhs_spoils_only_itself<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, status_at_the_ends_of_the_range_float) { range_ends<float>(); }
+TEST(TEST_CATEGORY, status_at_the_ends_of_the_range_double) { range_ends<double>(); }
+TEST(TEST_CATEGORY, status_at_the_ends_of_the_range_complex) {
+  range_ends<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, status_of_scaled_systems) {
+  scaled_systems<float>();
+  scaled_systems<double>();
+  scaled_systems<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, status_verify_judges_float) { verify_judges<float>(); }
+TEST(TEST_CATEGORY, status_verify_judges_double) { verify_judges<double>(); }
+TEST(TEST_CATEGORY, status_verify_judges_complex) { verify_judges<Kokkos::complex<double>>(); }
+TEST(TEST_CATEGORY, status_verify_takes_the_worst) {
+  verify_takes_the_worst<double>();
+  verify_takes_the_worst<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, backward_error_agrees_with_oracle) {
+  backward_error_agrees_with_oracle<float>();
+  backward_error_agrees_with_oracle<double>();
+  backward_error_agrees_with_oracle<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, backward_error_of_solutions) {
+  backward_error_of_solutions<float>();
+  backward_error_of_solutions<double>();
+  backward_error_of_solutions<Kokkos::complex<double>>();
+}
+TEST(TEST_CATEGORY, backward_error_of_bad_numbers) {
+  backward_error_of_bad_numbers<float>();
+  backward_error_of_bad_numbers<double>();
+  backward_error_of_bad_numbers<Kokkos::complex<double>>();
+}

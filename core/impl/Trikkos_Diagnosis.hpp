@@ -10,13 +10,14 @@
 
 namespace Trikkos::Impl {
 
-/// What kernels report to a Status: device memory of three words, the first bad row of each kind.
-/// Written by atomic minima, so the report does not depend on scheduling.
+/// What kernels report to a Status, in device memory: first bad rows and the largest backward
+/// error. Written by atomic minima and maxima, so the report does not depend on scheduling.
 struct Diagnosis {
   enum Word : int {
-    elimination,  ///< first row where the elimination broke down, 4 row + reason
-    solution,     ///< first row whose solution is not finite
-    suspect,      ///< 0 if anything is not finite: the substitution pass then looks for the row
+    elimination,     ///< first row where the elimination broke down, 4 row + reason
+    solution,        ///< first row whose solution is not finite
+    suspect,         ///< 0 if anything is not finite: the substitution pass then looks for the row
+    backward_error,  ///< the largest, as the bits of a double, of `Options::verify`
     words
   };
   static constexpr std::int64_t clear = std::numeric_limits<std::int64_t>::max();
@@ -24,7 +25,8 @@ struct Diagnosis {
   std::int64_t* word = nullptr;
 
   KOKKOS_INLINE_FUNCTION void reset() const {
-    for (int w = 0; w < words; ++w) word[w] = clear;
+    word[elimination] = word[solution] = word[suspect] = clear;
+    word[backward_error] = 0;
   }
   KOKKOS_INLINE_FUNCTION void report(Status::Reason reason, std::int64_t row) const {
     word[suspect] = 0;  // every writer writes the same
@@ -42,8 +44,9 @@ struct ResetDiagnosis {
   KOKKOS_INLINE_FUNCTION void operator()(int) const { diagnosis.reset(); }
 };
 
-inline Status decode(const std::int64_t (&word)[Diagnosis::words]) {
+inline Status decode(const std::int64_t* word) {
   Status s;
+  s.backward_error = Kokkos::bit_cast<double>(word[Diagnosis::backward_error]);
   if (word[Diagnosis::elimination] != Diagnosis::clear) {
     s.reason = static_cast<Status::Reason>(word[Diagnosis::elimination] % 4);
     s.row = word[Diagnosis::elimination] / 4;
@@ -54,6 +57,16 @@ inline Status decode(const std::int64_t (&word)[Diagnosis::words]) {
     s.reason = Status::Reason::not_finite;
   }
   return s;
+}
+
+/// Waits for the words on the device and decodes them.
+template <class Exec, class Words>
+Status fetch(const Exec& exec, const Words& words, const char* function) {
+  Kokkos::View<std::int64_t[Diagnosis::words], Kokkos::HostSpace> host(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "Trikkos::Status::words"));
+  Kokkos::deep_copy(exec, host, words);
+  exec.fence(function);
+  return decode(host.data());
 }
 
 }  // namespace Trikkos::Impl

@@ -59,15 +59,19 @@ KOKKOS_FORCEINLINE_FUNCTION double max_or_nan(double m, double v) {
   return v <= m ? m : (v != v ? Kokkos::Experimental::infinity_v<double> : v);
 }
 
-template <class T>
+/// Raises a maximum in memory; most calls see that it is high enough and only read it.
+template <class V>
+KOKKOS_INLINE_FUNCTION void raise(V& maximum, V v) {
+  if (!(v <= maximum)) Kokkos::atomic_max(&maximum, v);
+}
+
+template <class T, bool Host>
 struct ResidualKernels {
   Bands<T> A;
   Columns<const T> b, x;
   std::int64_t rhs_count;
   ResidualNorms* norms;  // [rhs_count]
-  double* worst;         // maximum of eta, only ever raised
-
-  static constexpr std::int64_t rows_in_team = 8192;
+  std::int64_t* worst;   // largest eta so far, as bits, which are ordered like the numbers
 
   struct Clear {};
   struct Norms {};
@@ -78,25 +82,23 @@ struct ResidualKernels {
     norms[k] = ResidualNorms{0, 0, 0, 0, 0};
   }
 
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void operator()(Norms, const Member& member) const {
+  KOKKOS_INLINE_FUNCTION void operator()(Norms, std::int64_t item) const {
     double a = 0, xm = 0, bm = 0;
-    const auto system = for_rows(member, [&](std::int64_t k, std::int64_t i) {
+    const std::int64_t system = for_rows(item, [&](std::int64_t k, std::int64_t i) {
       a = max_or_nan(max_or_nan(max_or_nan(a, absolute(A.lower(i))), absolute(A.diag(i))),
                      absolute(A.upper(i)));
       xm = max_or_nan(xm, absolute(x[k][i]));
       bm = max_or_nan(bm, absolute(b[k][i]));
     });
-    raise(member, norms[system].a, a);
-    raise(member, norms[system].x, xm);
-    raise(member, norms[system].b, bm);
+    raise(norms[system].a, a);
+    raise(norms[system].x, xm);
+    raise(norms[system].b, bm);
   }
 
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void operator()(Residual, const Member& member) const {
+  KOKKOS_INLINE_FUNCTION void operator()(Residual, std::int64_t item) const {
     double residual = 0, row_sum = 0;
-    const ResidualScale scale(norms[member.league_rank() / teams_in_system()]);
-    const auto system = for_rows(member, [&](std::int64_t k, std::int64_t i) {
+    const ResidualScale scale(norms[item / items()]);
+    const std::int64_t system = for_rows(item, [&](std::int64_t k, std::int64_t i) {
       const std::int64_t n = A.n;
       const T a[3] = {A.lower(i), A.diag(i), A.upper(i)};
       const T v[3] = {x[k][i > 0 ? i - 1 : n - 1], x[k][i], x[k][i < n - 1 ? i + 1 : 0]};
@@ -118,8 +120,8 @@ struct ResidualKernels {
       residual = max_or_nan(residual, Kokkos::hypot(re.value(), im.value()));
       row_sum = max_or_nan(row_sum, sum);
     });
-    raise(member, norms[system].residual, residual);
-    raise(member, norms[system].row_sum, row_sum);
+    raise(norms[system].residual, residual);
+    raise(norms[system].row_sum, row_sum);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Quotient, std::int64_t k) const {
@@ -138,40 +140,40 @@ struct ResidualKernels {
     } else if (!(rhs < Kokkos::Experimental::infinity_v<double>)) {
       eta = 1;  // A x is nothing beside b
     }
-    Kokkos::atomic_max(worst, eta);
+    raise(*worst, Kokkos::bit_cast<std::int64_t>(eta));
   }
 
   template <class Exec>
   void launch(const Exec& exec) const {
     if (A.n == 0 || rhs_count == 0) return;
     using Kokkos::IndexType;
-    const int league = static_cast<int>(rhs_count * teams_in_system());
+    using Kokkos::RangePolicy;
+    using Index = IndexType<std::int64_t>;
+    const std::int64_t all = rhs_count * items();
     Kokkos::parallel_for("Trikkos::backward_error::clear",
-                         Kokkos::RangePolicy<Exec, Clear>(exec, 0, rhs_count), *this);
+                         RangePolicy<Exec, Index, Clear>(exec, 0, rhs_count), *this);
     Kokkos::parallel_for("Trikkos::backward_error::norms",
-                         Kokkos::TeamPolicy<Exec, Norms>(exec, league, Kokkos::AUTO), *this);
+                         RangePolicy<Exec, Index, Norms>(exec, 0, all), *this);
     Kokkos::parallel_for("Trikkos::backward_error::residual",
-                         Kokkos::TeamPolicy<Exec, Residual>(exec, league, Kokkos::AUTO), *this);
+                         RangePolicy<Exec, Index, Residual>(exec, 0, all), *this);
     Kokkos::parallel_for("Trikkos::backward_error::quotient",
-                         Kokkos::RangePolicy<Exec, Quotient>(exec, 0, rhs_count), *this);
+                         RangePolicy<Exec, Index, Quotient>(exec, 0, rhs_count), *this);
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION std::int64_t teams_in_system() const {
-    return (A.n + rows_in_team - 1) / rows_in_team;
+  // Rows of a work item: a stretch of them on a host, every so-manieth on a device (coalesced).
+  static constexpr std::int64_t rows_in_item = Host ? 8192 : 256;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t items() const {
+    return (A.n + rows_in_item - 1) / rows_in_item;
   }
-  template <class Member, class Body>
-  KOKKOS_INLINE_FUNCTION std::int64_t for_rows(const Member& member, const Body& body) const {
-    const std::int64_t k = member.league_rank() / teams_in_system();
-    const std::int64_t first = member.league_rank() % teams_in_system() * rows_in_team;
-    const std::int64_t end = first + rows_in_team < A.n ? first + rows_in_team : A.n;
-    for (std::int64_t i = first + member.team_rank(); i < end; i += member.team_size()) body(k, i);
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION std::int64_t for_rows(std::int64_t item, const Body& body) const {
+    const std::int64_t k = item / items(), t = item % items();
+    const std::int64_t first = Host ? t * rows_in_item : t, step = Host ? 1 : items();
+    const std::int64_t end = Host && first + rows_in_item < A.n ? first + rows_in_item : A.n;
+    for (std::int64_t i = first; i < end; i += step) body(k, i);
     return k;
-  }
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION static void raise(const Member& member, double& maximum, double v) {
-    member.team_reduce(Kokkos::Max<double>(v));
-    Kokkos::single(Kokkos::PerTeam(member), [&] { Kokkos::atomic_max(&maximum, v); });
   }
   static KOKKOS_FORCEINLINE_FUNCTION double real(const T& v) {
     if constexpr (is_complex_v<T>)

@@ -60,6 +60,19 @@ KOKKOS_INLINE_FUNCTION void diagnose_merge(const Diagnosis& diagnosis, const Seg
   diagnosis.report(Status::Reason::singular, first_is_finite ? row : row - 1);
 }
 
+/// Reports a root whose solution is not finite: as suspect, and as singular if the two rows were.
+template <class T>
+KOKKOS_INLINE_FUNCTION void diagnose_root(const Diagnosis& diagnosis, const Segment<T>& s,
+                                          bool periodic, const Bounds<T>& root, std::int64_t n) {
+  if (finite_probe(root.first) + finite_probe(root.last) == 0) return;
+  diagnosis.mark_suspect();
+  if (!is_finite(s)) return;
+  const T zero(0), top = s.top.u + (periodic ? s.top.q : zero),
+                   bottom = s.bottom.u + (periodic ? s.bottom.q : zero);
+  const bool first_column = magnitude(top) == 0 && magnitude(bottom) == 0;
+  diagnosis.report(Status::Reason::singular, first_column ? 0 : n - 1);
+}
+
 /// Reports the first row of [first, first + length) whose solution is not finite.
 template <class T>
 KOKKOS_INLINE_FUNCTION void report_first_not_finite(const Diagnosis& diagnosis, const Strided<T>& x,

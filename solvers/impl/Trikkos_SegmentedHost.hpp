@@ -325,10 +325,7 @@ struct SegmentedHost {
       chain(s, store.group_segments[g], store.group_nodes[g], true,
             [&](int) { return g * shape.group_rows(); });
     Bounds<T> bounds = solve_root(s, A.periodic());
-    if (!(finite_probe(bounds.first) + finite_probe(bounds.last) == 0)) {
-      diagnosis.mark_suspect();
-      if (is_finite(s)) diagnosis.report(Status::Reason::singular, A.n - 1);
-    }
+    diagnose_root(diagnosis, s, A.periodic(), bounds, A.n);
     for (std::int64_t g = shape.groups - 1; g > 0; --g)
       store.group_bounds[g] = unchain(bounds, store.group_nodes[g]);
     store.group_bounds[0] = bounds;

@@ -339,10 +339,7 @@ struct MergeCoarse {
       return;
     }
     const Bounds<T> root = solve_root(s, periodic);
-    if (!(finite_probe(root.first) + finite_probe(root.last) == 0)) {
-      diagnosis.mark_suspect();
-      if (is_finite(s)) diagnosis.report(Status::Reason::singular, n - 1);
-    }
+    diagnose_root(diagnosis, s, periodic, root, n);
     // the bounds of the finest segments start with x(-1) and end with x(n), two apart from the rest
     T* const bounds = mine + bounds_offset;
     bounds[0] = root.prev;
