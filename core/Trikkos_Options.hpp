@@ -9,7 +9,7 @@
 namespace Trikkos {
 
 enum class Algorithm {
-  automatic,  ///< the choice is made by `choose_algorithm` (Trikkos_Solve.hpp)
+  automatic,  ///< the choice is made by `choose_algorithm` (Trikkos_Workspace.hpp)
   segmented,  ///< partitions reduced to two rows each, row pivoting across partition edges; stable
   thomas      ///< one thread, no pivoting; for diagonally dominant matrices
 };
@@ -40,6 +40,7 @@ class Options {
   constexpr Algorithm algorithm() const { return m_algorithm; }
 
   /// Rows in a partition, at least 2; 0 lets the algorithm choose. The last partition may be short.
+  /// `segmented` divides partitions of more than 66 rows evenly into shorter ones, for accuracy.
   constexpr Options& partition_size(std::int64_t rows) {
     m_partition_size = rows;
     return *this;
@@ -53,8 +54,8 @@ class Options {
   constexpr Transpose transpose() const { return m_transpose; }
 
   /// Lets every solve compute its own normwise backward error (see `backward_error`) and flag the
-  /// Status as `inaccurate` where it exceeds `tolerance` or is not a number. Costs one more pass
-  /// (40 bytes an unknown in double, and a copy of b); still asynchronous. 0 switches it off.
+  /// Status as `inaccurate` where it exceeds `tolerance` or is not a number. Reads A, x and b twice
+  /// and copies b, 96 bytes an unknown in double; still asynchronous. 0 switches it off.
   constexpr Options& verify(double tolerance) {
     m_verify = tolerance;
     return *this;

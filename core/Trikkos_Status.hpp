@@ -5,6 +5,7 @@
 #define TRIKKOS_STATUS_HPP
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
 
 namespace Trikkos {
@@ -39,9 +40,11 @@ struct Status {
         return "Inf, NaN or overflow" + at;
       case Reason::unstable:
         return "pivoting was needed but not done" + at;
-      case Reason::inaccurate:
-        return "backward error " + std::to_string(backward_error) +
-               " exceeds the tolerance of Options::verify";
+      case Reason::inaccurate: {
+        char eta[32];
+        std::snprintf(eta, sizeof eta, "%.2g", backward_error);
+        return std::string("backward error ") + eta + " exceeds the tolerance of Options::verify";
+      }
     }
     return "unknown";
   }

@@ -24,7 +24,7 @@
 /// Cost with `Algorithm::segmented`: 72 bytes and about 130 flops an unknown and right-hand side in
 /// double. Views of stride 1 are fastest.
 ///
-/// Stability: as partial pivoting for every nonsingular A (`segmented`, and `automatic`);
+/// Stability: partial pivoting, for every nonsingular A met so far (`segmented`, `automatic`);
 /// `thomas` only for diagonally dominant A, elsewhere its Status says `unstable`.
 ///
 /// Errors: wrong types fail to compile; wrong shapes and options throw std::invalid_argument before

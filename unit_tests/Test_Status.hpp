@@ -65,6 +65,9 @@ std::vector<Options> all_options() {
   all.push_back(Options{}.algorithm(Algorithm::thomas));
   return all;
 }
+std::vector<Options> some_options() {
+  return {Options{}, Options{}.partition_size(7), Options{}.algorithm(Algorithm::thomas)};
+}
 std::string describe(const Options& options) {
   return std::string(name(options.algorithm())) + ", partition_size " +
          std::to_string(options.partition_size());
@@ -75,29 +78,37 @@ template <class T>
 struct Outcome {
   Status status;
   std::vector<T> x;
-  double eta;
+  double eta = -1;    // if x is finite and `solve_once` was asked
+  double bound = -1;  // for eta
 
   bool finite() const { return is_finite(x); }
-  bool accurate() const { return eta <= scaled<T>(1e-14); }
   // the one thing that must not happen
-  bool deceives() const { return status.ok() && finite() && !accurate(); }
+  bool deceives() const { return status.ok() && finite() && !(eta <= bound); }
 };
 
 template <class T>
 std::ostream& operator<<(std::ostream& out, const Outcome<T>& o) {
-  return out << "status: " << o.status.why() << ", eta " << o.eta
-             << (o.finite() ? ", finite" : ", not finite");
+  return out << "status: " << o.status.why() << "; x is "
+             << (o.finite() ? "finite, eta " + std::to_string(o.eta / o.bound) + " of its bound"
+                            : "not finite");
 }
 
 template <class T>
-Outcome<T> solve_once(const HostSystem<T>& A, const std::vector<T>& b, const Options& options) {
+Outcome<T> run_once(const HostSystem<T>& A, const std::vector<T>& b, const Options& options) {
   const TEST_EXECSPACE exec;
   const Vector<T> x("x", b.size());
   const Status status = Trikkos::solve(exec, Reference::to_device(exec, A),
                                        Reference::to_device(exec, b), x, options);
-  auto host_x = Reference::to_host(x);
-  const double eta = is_finite(host_x) ? Reference::backward_error(A, host_x, b) : nan_value;
-  return {status, std::move(host_x), eta};
+  return {status, Reference::to_host(x)};
+}
+
+// ... and how good x is; no transposition here
+template <class T>
+Outcome<T> solve_once(const HostSystem<T>& A, const std::vector<T>& b, const Options& options) {
+  auto outcome = run_once(A, b, options);
+  if (outcome.finite()) outcome.eta = Reference::backward_error(A, outcome.x, b);
+  outcome.bound = scaled<T>(options.algorithm() == Algorithm::thomas ? 1e-13 : 1e-14);
+  return outcome;
 }
 
 template <class T>
@@ -112,8 +123,7 @@ std::vector<T> rhs(std::int64_t n, int seed = 0) {
 
 // ---- exactly singular matrices
 
-const std::vector<std::int64_t> sizes = {1,  2,  3,   4,   5,   8,   14,  15,  16,   17,   31,
-                                         65, 99, 263, 264, 265, 527, 959, 961, 2111, 2113, 9001};
+const std::vector<std::int64_t> sizes = {1, 2, 3, 4, 5, 8, 15, 17, 65, 99, 265, 527, 961, 3001};
 
 template <class T>
 void singular_gallery() {
@@ -137,13 +147,11 @@ void singular_gallery() {
   }
 }
 
-// Column j of zeros is named; row i of zeros is at least noticed. Wherever they are, also at the
-// ends of partitions, tiles and groups.
+// Rows and columns at the ends of partitions, tiles and groups.
 std::vector<std::int64_t> positions(std::int64_t n) {
   std::vector<std::int64_t> all;
-  for (const std::int64_t p : {0, 1, 2, 3, 6, 7, 8, 13, 14, 15, 16, 29, 30, 31, 63, 64, 65, 66, 127,
-                               128, 239, 240, 241, 263, 264, 265, 528, 959, 960, 2111, 2112, 8447,
-                               8448}) {
+  for (const std::int64_t p : {0, 1, 2, 7, 14, 15, 65, 66, 239, 240, 263, 264, 959, 960, 2111, 2112,
+                               8447, 8448}) {
     if (p < n - 2) all.push_back(p);
   }
   if (n > 1) all.push_back(n - 2);
@@ -151,19 +159,22 @@ std::vector<std::int64_t> positions(std::int64_t n) {
   return all;
 }
 
+// Wherever a column of zeros is, it is named. A row of zeros is at least noticed.
 template <class T>
 void zero_columns_and_rows() {
   for (const std::int64_t n : {1, 2, 3, 17, 265, 1000, 9001}) {
-    const auto whole = gallery<T>(Gallery::uniform, n, 3);
+    const auto uniform = gallery<T>(Gallery::uniform, n, 3);
+    const auto dominant = gallery<T>(Gallery::uniform_dominant, n, 3);
     const auto b = rhs<T>(n, 5);
     for (const std::int64_t p : positions(n)) {
-      auto no_column = whole, no_row = whole;
-      no_column.diag[p] = no_row.diag[p] = no_row.lower[p] = no_row.upper[p] = T(0);
-      if (p > 0) no_column.upper[p - 1] = T(0);
-      if (p + 1 < n) no_column.lower[p + 1] = T(0);
-      for (const Options& options : all_options()) {
+      for (const Options& options : n < 9001 ? all_options() : some_options()) {
         SCOPED_TRACE("n " + std::to_string(n) + ", " + std::to_string(p) + ", " +
                      describe(options));
+        auto no_column = options.algorithm() == Algorithm::thomas ? dominant : uniform;
+        auto no_row = no_column;
+        no_column.diag[p] = no_row.diag[p] = no_row.lower[p] = no_row.upper[p] = T(0);
+        if (p > 0) no_column.upper[p - 1] = T(0);
+        if (p + 1 < n) no_column.lower[p + 1] = T(0);
         const auto column = solve_once(no_column, b, options);
         EXPECT_FALSE(column.deceives()) << "zero column: " << column;
         EXPECT_FALSE(column.status.ok()) << "zero column";
@@ -206,19 +217,19 @@ void not_finite_entries() {
       const auto good = gallery<T>(Gallery::uniform_dominant, n, 3, boundary);
       const auto good_b = rhs<T>(n, 5);
       for (const std::int64_t p : positions(n)) {
+        if (n == 9001 && p < 2111 && p != 0 && p != 264) continue;
         for (int where = 0; where < 4; ++where) {
           const bool outside = boundary == Boundary::open &&
                                ((where == 0 && p == 0) || (where == 2 && p == n - 1));
           if (outside) continue;
-          for (const double bad : {nan_value, inf_value, -inf_value}) {
+          for (const double bad : {nan_value, inf_value}) {
             auto A = good;
             auto b = good_b;
             (where == 0   ? A.lower
              : where == 1 ? A.diag
              : where == 2 ? A.upper
                           : b)[p] = T(bad);
-            for (const Options& options : {Options{}, Options{}.partition_size(7),
-                                           Options{}.algorithm(Algorithm::thomas)}) {
+            for (const Options& options : some_options()) {
               SCOPED_TRACE(std::string(name(boundary)) + ", n " + std::to_string(n) + ", " +
                            (where == 0   ? "lower("
                             : where == 1 ? "diag("
@@ -226,7 +237,7 @@ void not_finite_entries() {
                                          : "b(") +
                            std::to_string(p) + ") = " + std::to_string(bad) + ", " +
                            describe(options));
-              const auto outcome = solve_once(A, b, options);
+              const auto outcome = run_once(A, b, options);
               EXPECT_FALSE(outcome.status.ok());
               EXPECT_EQ(outcome.status.reason, Status::Reason::not_finite) << outcome;
               EXPECT_EQ(outcome.status.row, p) << outcome;
@@ -242,27 +253,30 @@ void not_finite_entries() {
 template <class T>
 void garbage_outside_is_ignored() {
   const TEST_EXECSPACE exec;
-  for (const std::int64_t n : {1, 2, 3, 17, 1000, 9001}) {
+  for (const std::int64_t n : {1, 2, 17, 1000}) {
     auto clean = gallery<T>(Gallery::uniform_dominant, n, 3);
     clean.lower.front() = clean.upper.back() = T(0);
     const auto b = rhs<T>(n, 5);
-    for (const double garbage : {nan_value, inf_value, 1e30}) {
-      auto dirty = clean;
-      dirty.lower.front() = dirty.upper.back() = T(garbage);
-      for (Options options : all_options()) {
-        for (const auto transpose :
-             {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
-          options.transpose(transpose).verify(1e-4);
-          const auto expected = solve_once(clean, b, options), actual = solve_once(dirty, b, options);
+    for (Options options : all_options()) {
+      for (const auto transpose :
+           {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
+        options.transpose(transpose).verify(1e-4);
+        const auto expected = run_once(clean, b, options);
+        EXPECT_TRUE(expected.status.ok()) << expected.status.why();
+        for (const double garbage : {nan_value, inf_value, 1e30}) {
+          auto dirty = clean;
+          dirty.lower.front() = dirty.upper.back() = T(garbage);
+          const auto actual = run_once(dirty, b, options);
           EXPECT_TRUE(actual.status.ok()) << actual.status.why();
           EXPECT_EQ(actual.x, expected.x);
           EXPECT_EQ(actual.status.backward_error, expected.status.backward_error);
+
+          const Vector<T> x("x", n);
+          Trikkos::Plan plan(exec, Reference::to_device(exec, dirty), options);
+          Trikkos::solve(exec, plan, Reference::to_device(exec, b), x);
+          EXPECT_TRUE(plan.status(exec).ok());
+          EXPECT_EQ(Reference::to_host(x), expected.x);
         }
-        const Vector<T> x("x", n);
-        Trikkos::Plan plan(exec, Reference::to_device(exec, dirty), options);
-        Trikkos::solve(exec, plan, Reference::to_device(exec, b), x);
-        EXPECT_TRUE(plan.status(exec).ok());
-        EXPECT_TRUE(is_finite(Reference::to_host(x)));
       }
     }
   }
@@ -273,7 +287,7 @@ void garbage_outside_is_ignored() {
 template <class T>
 void good_after_bad() {
   const TEST_EXECSPACE exec;
-  for (const std::int64_t n : {1, 100, 9001}) {
+  for (const std::int64_t n : {1, 100, 3001}) {
     const auto good = Trikkos::gallery<T>(exec, Gallery::uniform_dominant, n, 3);
     const auto singular = Trikkos::gallery<T>(exec, Gallery::zero_column, n, 3);
     const auto nan = Trikkos::gallery<T>(exec, Gallery::nan_entry, n, 3);
@@ -313,7 +327,6 @@ void bad_rhs_spoils_only_itself() {
   for (const std::int64_t n : {1, 2, 100, 3000}) {
     const std::int64_t count = n < 3000 ? 300 : 20;
     const auto A = Trikkos::gallery<T>(exec, Gallery::uniform_dominant, n, 3);
-    const auto host_A = Reference::to_host(A);
     const Vectors<T> b("b", count, n), x("x", count, n), clean_x("x", count, n);
     const auto system = [](const auto& v, std::int64_t k) {
       return Kokkos::subview(v, k, Kokkos::ALL);
@@ -321,11 +334,11 @@ void bad_rhs_spoils_only_itself() {
     for (std::int64_t k = 0; k < count; ++k) {
       Kokkos::deep_copy(system(b, k), Trikkos::gallery_rhs<T>(exec, n, k));
     }
-    for (const Options& options : {Options{}, Options{}.partition_size(7),
-                                   Options{}.algorithm(Algorithm::thomas)}) {
+    for (const Options& options : some_options()) {
       Trikkos::Workspace work(exec, A, b, options);
       Trikkos::solve(exec, work, A, b, clean_x);
       EXPECT_TRUE(work.status(exec).ok());
+      const auto host_clean_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, clean_x);
       for (const std::int64_t k : {std::int64_t(0), count / 2, count - 1}) {
         for (const std::int64_t row : {std::int64_t(0), n / 2, n - 1}) {
           SCOPED_TRACE("n " + std::to_string(n) + ", system " + std::to_string(k) + ", row " +
@@ -339,10 +352,12 @@ void bad_rhs_spoils_only_itself() {
           EXPECT_EQ(status.reason, Status::Reason::not_finite);
           EXPECT_EQ(status.row, row);
           EXPECT_FALSE(is_finite(Reference::to_host(system(x, k))));
-          int spoilt = 0;
+          const auto host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
+          std::int64_t spoilt = 0;
           for (std::int64_t other = 0; other < count; ++other) {
-            spoilt += other != k && Reference::to_host(system(x, other)) !=
-                                        Reference::to_host(system(clean_x, other));
+            for (std::int64_t i = 0; i < n && other != k; ++i) {
+              spoilt += !(host_x(other, i) == host_clean_x(other, i));
+            }
           }
           EXPECT_EQ(spoilt, 0);
           Kokkos::deep_copy(entry, value);
@@ -360,25 +375,22 @@ void range_ends() {
        {Gallery::near_overflow, Gallery::near_underflow, Gallery::subnormal,
         Gallery::random_row_scaling, Gallery::graded_rows, Gallery::small_coupling,
         Gallery::tiny_lower, Gallery::zero_coupling, Gallery::nearly_singular_blocks}) {
-    for (const std::int64_t n : {1, 2, 3, 17, 265, 1000, 9001}) {
+    for (const std::int64_t n : {1, 2, 3, 17, 265, 1000}) {
       const auto A = gallery<T>(type, n, 3);
       const auto random = rhs<T>(n, 5);
       for (const bool known_x : {false, true}) {
         const auto b = known_x ? Reference::multiply(A, random) : random;
         if (!is_finite(b)) continue;
+        const bool has_solution = is_finite(Reference::solve(A, b));
         for (const Options& options : all_options()) {
           SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", " +
                        describe(options) + (known_x ? ", b = A x" : ", random b"));
           const auto outcome = solve_once(A, b, options);
           EXPECT_FALSE(outcome.deceives()) << outcome;
-          if (options.algorithm() == Algorithm::thomas) continue;
-          if (known_x) {
+          EXPECT_FALSE(outcome.status.ok() && !outcome.finite()) << outcome;
+          if (has_solution && options.algorithm() != Algorithm::thomas) {
             EXPECT_TRUE(outcome.status.ok()) << outcome;
-          }
-          // x itself may be beyond the range, but not without notice
-          EXPECT_EQ(outcome.status.ok(), outcome.finite()) << outcome;
-          if (is_finite(Reference::solve(A, b))) {
-            EXPECT_LE(outcome.eta, scaled<T>(1e-14));
+            EXPECT_TRUE(outcome.finite()) << outcome;
           }
         }
       }
@@ -401,7 +413,7 @@ void scaled_systems() {
   };
   for (const Options& options : stable_options()) {
     const auto expected = solve_once(A, b, options);
-    EXPECT_TRUE(expected.status.ok() && expected.accurate());
+    EXPECT_TRUE(expected.status.ok() && !expected.deceives()) << expected;
     for (const int exponent : {top, top / 2, -top / 2}) {
       SCOPED_TRACE(describe(options) + ", 2^" + std::to_string(exponent));
       const HostSystem<T> scaled_A{times(A.lower, exponent), times(A.diag, exponent),
@@ -425,34 +437,40 @@ void verify_judges() {
   const TEST_EXECSPACE exec;
   const double tolerance = scaled<T>(1e-14);
   for (const Gallery type : needs_pivoting) {
-    for (const std::int64_t n : {2, 100, 1000, 9000}) {
+    for (const std::int64_t n : {2, 100, 1000, 3000}) {
+      const auto A = gallery<T>(type, n, 3);
       for (const auto transpose :
            {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
-        SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", transpose " +
-                     std::to_string(static_cast<int>(transpose)));
-        const auto A = gallery<T>(type, n, 3);
-        const auto b = rhs<T>(n, 5);
-        const auto options = Options{}.verify(tolerance).transpose(transpose);
         auto op_A = A;
         if (transpose != Transpose::none) {
           op_A = Reference::transpose(A, transpose == Transpose::conjugate_transpose);
         }
+        const auto random = rhs<T>(n, 5);
+        for (const bool known_x : {false, true}) {
+          SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", transpose " +
+                       std::to_string(static_cast<int>(transpose)) +
+                       (known_x ? ", b = A x" : ", random b"));
+          const auto b = known_x ? Reference::multiply(op_A, random) : random;
+          const auto options = Options{}.verify(tolerance).transpose(transpose);
+          const auto measured = [&](const std::vector<T>& x) {
+            return Trikkos::backward_error(exec, Reference::to_device(exec, op_A),
+                                           Reference::to_device(exec, x),
+                                           Reference::to_device(exec, b));
+          };
 
-        const auto stable = solve_once(A, b, options);
-        EXPECT_TRUE(stable.status.ok()) << stable;
-        const double error = Trikkos::backward_error(exec, Reference::to_device(exec, op_A),
-                                                     Reference::to_device(exec, stable.x),
-                                                     Reference::to_device(exec, b));
-        EXPECT_EQ(stable.status.backward_error, error);
-        EXPECT_LE(error, tolerance);
+          const auto stable = run_once(A, b, options);
+          EXPECT_EQ(stable.status.backward_error, measured(stable.x));
+          EXPECT_EQ(stable.status.ok(), stable.status.backward_error <= tolerance);
+          // the solution may be beyond the range, even of b = A x: b is rounded
+          if (is_finite(Reference::solve(op_A, b))) {
+            EXPECT_TRUE(stable.status.ok()) << stable.status.why();
+          }
 
-        const auto thomas = solve_once(A, b, Options(options).algorithm(Algorithm::thomas));
-        const double eta =
-            thomas.finite() ? Reference::backward_error(op_A, thomas.x, b) : inf_value;
-        EXPECT_EQ(thomas.status.ok() && !(eta <= tolerance), false) << thomas.status.why();
-        EXPECT_GE(thomas.status.backward_error, 0);
-        if (!thomas.finite()) {
-          EXPECT_EQ(thomas.status.backward_error, inf_value);
+          const auto thomas = run_once(A, b, Options(options).algorithm(Algorithm::thomas));
+          const double eta =
+              thomas.finite() ? Reference::backward_error(op_A, thomas.x, b) : inf_value;
+          EXPECT_FALSE(thomas.status.ok() && !(eta <= tolerance)) << eta;
+          EXPECT_EQ(thomas.status.backward_error, measured(thomas.x));
         }
       }
     }
@@ -532,7 +550,7 @@ void backward_error_agrees_with_oracle() {
   };
   const double huge = wide ? 1e300 : 1e37, tiny = wide ? 1e-300 : 1e-37;
   for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
-    for (const std::int64_t n : {1, 2, 3, 17, 1000, 8191, 8193, 20000}) {
+    for (const std::int64_t n : {1, 2, 3, 17, 8193}) {
       if (boundary == Boundary::periodic && n < 3) continue;  // entries that add up: see row_sum
       const auto A = gallery<T>(Gallery::uniform, n, 3, boundary);
       const auto x = rhs<T>(n, 5), other = rhs<T>(n, 6);
@@ -544,6 +562,7 @@ void backward_error_agrees_with_oracle() {
                                        A.periodic};
           const auto scaled_x = times(x, s);
           for (const double r : {1., huge, tiny}) {  // b that has nothing to do with x
+            if (n > 17 && r != 1) continue;
             expect_agrees_with_oracle(scaled_A, scaled_x, times(other, r));
           }
           expect_agrees_with_oracle(scaled_A, scaled_x, std::vector<T>(n, T(0)));
@@ -562,7 +581,7 @@ void backward_error_agrees_with_oracle() {
 
 template <class T>
 void backward_error_of_solutions() {  // at the level of rounding errors, where a sloppy residual fails
-  for (const std::int64_t n : {1, 2, 3, 100, 9001}) {
+  for (const std::int64_t n : {1, 2, 3, 100, 3000}) {
     for (const Gallery type : {Gallery::uniform, Gallery::poisson, Gallery::dorr, Gallery::lesp}) {
       SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n));
       const auto A = gallery<T>(type, n, 3);

@@ -42,7 +42,8 @@ struct ResidualScale {
   double a, x;
 
   KOKKOS_FORCEINLINE_FUNCTION explicit ResidualScale(const ResidualNorms& norms)
-      : a(power_of_two_near_reciprocal(norms.a)), x(power_of_two_near_reciprocal(norms.x)) {}
+      : a(scale_for<double>(exponent_field(norms.a))),
+        x(scale_for<double>(exponent_field(norms.x))) {}
   /// v * a * x, the factor below one first: no overflow on the way to a product that fits
   KOKKOS_FORCEINLINE_FUNCTION double product(double v) const {
     return a < x ? v * a * x : v * x * a;

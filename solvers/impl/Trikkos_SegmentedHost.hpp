@@ -24,9 +24,9 @@ namespace Trikkos::Impl {
 /// How a system is cut: `rows` in a partition, `links` partitions in a lane's run, `lanes` runs in
 /// a tile, `tiles_in_group` tiles in a group.
 struct HostShape {
-  // Rounding errors grow with the rows of a partition in the worst case; 4 x 66 rows are an odd
-  // number of cache lines, so that the lanes of a tile do not compete for the same cache sets.
-  static constexpr std::int64_t default_rows = 66, default_links = 4;
+  // 4 x 66 rows are an odd number of cache lines, so that the lanes of a tile do not compete for
+  // the same cache sets.
+  static constexpr std::int64_t default_links = 4;
   static constexpr std::int64_t max_groups = 64, min_tiles_in_group = 4;
 
   std::int64_t n = 0, rows = 0, links = 1, lanes = 1, tiles = 0, tiles_in_group = 0, groups = 0;
@@ -34,11 +34,12 @@ struct HostShape {
   HostShape() = default;
   HostShape(std::int64_t n_, std::int64_t partition_size, int lanes_) : n(n_), lanes(lanes_) {
     const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-    rows = std::min(partition_size, std::max<std::int64_t>(n, 2));
-    links = default_links;
     if (partition_size == 0) {  // small systems: one tile, all lanes busy
-      links = std::clamp<std::int64_t>(ceil_div(n, lanes * default_rows), 1, default_links);
-      rows = std::clamp<std::int64_t>(ceil_div(n, lanes * links), 2, default_rows);
+      links = std::clamp<std::int64_t>(ceil_div(n, lanes * longest_carry), 1, default_links);
+      rows = std::clamp<std::int64_t>(ceil_div(n, lanes * links), 2, longest_carry);
+    } else {
+      rows = carried_rows(partition_size);
+      links = std::max(default_links, ceil_div(partition_size, rows));
     }
     tiles = ceil_div(n, tile_rows());
     tiles_in_group = std::max(min_tiles_in_group, ceil_div(tiles, max_groups));
@@ -62,18 +63,11 @@ struct HostStorage {
   T* back;  // [groups][back_words]
 };
 
-/// How a thread works on a tile: `width` runs side by side, one a lane of V.
-template <class T, bool Vectorised>
-struct TileKind {
-  using V = std::conditional_t<Vectorised, Lanes<T>, T>;
-  static constexpr int width = Vectorised ? lane_count<T> : 1;
-};
-
 /// Link `link` of each run of a tile: `width` partitions, one a lane, `stride` rows apart.
-template <class T, class Kind>
+template <class T>
 struct LanePartitions {
-  using V = typename Kind::V;
-  static constexpr int width = Kind::width;
+  using V = Lanes<T>;
+  static constexpr int width = lane_count<T>;
 
   const Bands<T>& A;
   Strided<const T> b;
@@ -161,8 +155,8 @@ void select_segment(const Mask& mask, Segment<V>& s, const Segment<V>& other) {
 }
 
 /// First pass: the segments of the partitions.
-template <class T, class Kind, class V = typename Kind::V>
-Segment<V> reduce(const LanePartitions<T, Kind>& p, std::int64_t prefetched) {
+template <class T, class V = Lanes<T>>
+Segment<V> reduce(const LanePartitions<T>& p, std::int64_t prefetched) {
   const std::int64_t inner = p.inner_rows();
   const Equation<V> e0 = p.equation(0), e1 = p.equation(1);
   Segment<V> s = start_segment(e0, e1);
@@ -186,8 +180,8 @@ Segment<V> reduce(const LanePartitions<T, Kind>& p, std::int64_t prefetched) {
 
 /// Second pass: the solution of partitions whose bounds are known. `back` holds `rows` entries.
 /// Returns a probe of each lane's finiteness.
-template <class T, class Kind, class V = typename Kind::V>
-Real<V> substitute(const LanePartitions<T, Kind>& p, const Strided<T>& x, const Bounds<V>& bounds,
+template <class T, class V = Lanes<T>>
+Real<V> substitute(const LanePartitions<T>& p, const Strided<T>& x, const Bounds<V>& bounds,
                    BackRow<V>* back, std::int64_t prefetched) {
   const std::int64_t inner = p.inner_rows(), length = p.length(0);  // of the longest
   FoldedPair<V> s = start_fold(p.equation(0), p.equation(1), bounds.prev, bounds.first);
@@ -221,6 +215,9 @@ Real<V> substitute(const LanePartitions<T, Kind>& p, const Strided<T>& x, const 
 /// Everything that one solve of `segmented` on the host needs to know.
 template <class T>
 struct SegmentedHost {
+  using V = Lanes<T>;
+  static constexpr int width = lane_count<T>;
+
   Bands<T> A;
   Columns<const T> b;
   Columns<T> x;
@@ -252,42 +249,39 @@ struct SegmentedHost {
 
   /// Merges `right` into the chain `s` and keeps the node. With `report`, reports lanes whose merge
   /// breaks down; `row(l)` is the first row of `right`.
-  template <class V, class Row>
-  void chain(Segment<V>& s, const Segment<V>& right, MergeNode<V>& node, bool report,
+  template <class S, class Row>
+  void chain(Segment<S>& s, const Segment<S>& right, MergeNode<S>& node, bool report,
              const Row& row) const {
-    const Segment<V> left = s;
+    const Segment<S> left = s;
     s = merge(left, right, node);
     if (!report) return;
-    for (int l = 0; l < static_cast<int>(sizeof(V) / sizeof(T)); ++l)
+    for (int l = 0; l < static_cast<int>(sizeof(S) / sizeof(T)); ++l)
       diagnose_merge<T>(diagnosis, lane_of(left, l), lane_of(right, l), lane_of(s, l),
-                        lane(node.g[MergeNode<V>::first_of_v1], l), row(l));
+                        lane(node.g[MergeNode<S>::first_of_v1], l), row(l));
   }
-  template <class V>
-  static Segment<T> lane_of(const Segment<V>& s, int l) {
-    const auto row = [l](const CarriedRow<V>& r) {
+  template <class S>
+  static Segment<T> lane_of(const Segment<S>& s, int l) {
+    const auto row = [l](const CarriedRow<S>& r) {
       return CarriedRow<T>{lane(r.l, l), lane(r.u, l), lane(r.p, l), lane(r.q, l), lane(r.f, l)};
     };
     return {row(s.top), row(s.bottom)};
   }
   /// Splits the bounds of a chain into those of its last link, returned, and of the rest.
-  template <class V>
-  static Bounds<V> unchain(Bounds<V>& b, const MergeNode<V>& node) {
+  template <class S>
+  static Bounds<S> unchain(Bounds<S>& b, const MergeNode<S>& node) {
     const auto [v1, u2] = meeting_point(b, [&](int k) { return node.g[k]; });
-    const Bounds<V> last{v1, u2, b.last, b.next};
+    const Bounds<S> last{v1, u2, b.last, b.next};
     b = {b.prev, b.first, v1, u2};
     return last;
   }
 
   // ---- the three phases
 
-  template <class Kind>
-  LanePartitions<T, Kind> partitions(std::int64_t rhs, std::int64_t tile, std::int64_t link) const {
+  LanePartitions<T> partitions(std::int64_t rhs, std::int64_t tile, std::int64_t link) const {
     return {A, b[rhs], tile * shape.tile_rows() + link * shape.rows, shape.rows, shape.run_rows()};
   }
-  template <class Kind>
-  MergeNode<typename Kind::V>* link_nodes(const HostStorage<T>& store, std::int64_t tile) const {
-    return reinterpret_cast<MergeNode<typename Kind::V>*>(store.link_nodes) +
-           tile * (shape.links - 1);
+  MergeNode<V>* link_nodes(const HostStorage<T>& store, std::int64_t tile) const {
+    return reinterpret_cast<MergeNode<V>*>(store.link_nodes) + tile * (shape.links - 1);
   }
   /// The part of a tile that is fetched while link `link` of its neighbour is worked on.
   std::int64_t prefetched(std::int64_t tile, std::int64_t link) const {
@@ -298,22 +292,20 @@ struct SegmentedHost {
     return std::min(first_tile(group + 1), shape.tiles);
   }
 
-  template <class Kind>
   void reduce_group(std::int64_t rhs, std::int64_t group, bool report = false) const {
-    using V = typename Kind::V;
     const auto store = storage_of(rhs);
     Segment<T> s = transparent_segment<T>();
     for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile) {
-      MergeNode<V>* const nodes = link_nodes<Kind>(store, tile);
-      Segment<V> run = reduce(partitions<Kind>(rhs, tile, 0), prefetched(tile + 1, 0));
+      MergeNode<V>* const nodes = link_nodes(store, tile);
+      Segment<V> run = reduce(partitions(rhs, tile, 0), prefetched(tile + 1, 0));
       for (std::int64_t link = 1; link < shape.links; ++link) {
-        const auto p = partitions<Kind>(rhs, tile, link);
+        const auto p = partitions(rhs, tile, link);
         chain(run, reduce(p, prefetched(tile + 1, link)), nodes[link - 1], report,
               [&](int l) { return p.row_of(l); });
       }
-      for (int l = 0; l < Kind::width; ++l)
-        chain(s, lane_of(run, l), store.run_nodes[tile * Kind::width + l], report,
-              [&](int) { return partitions<Kind>(rhs, tile, 0).row_of(l); });
+      for (int l = 0; l < width; ++l)
+        chain(s, lane_of(run, l), store.run_nodes[tile * width + l], report,
+              [&](int) { return partitions(rhs, tile, 0).row_of(l); });
     }
     store.group_segments[group] = s;
   }
@@ -331,14 +323,11 @@ struct SegmentedHost {
     store.group_bounds[0] = bounds;
   }
 
-  template <class Kind>
   void substitute_group(std::int64_t rhs, std::int64_t group) const {
-    using V = typename Kind::V;
-    constexpr int width = Kind::width;
     const auto store = storage_of(rhs);
     auto* const back = reinterpret_cast<BackRow<V>*>(store.back + group * shape.back_words());
     const bool suspect = diagnosis.is_suspect();
-    if (suspect) reduce_group<Kind>(rhs, group, true);  // once more, with reports
+    if (suspect) reduce_group(rhs, group, true);  // once more, with reports
     Bounds<T> rest = store.group_bounds[group];
     for (std::int64_t tile = end_tile(group) - 1; tile >= first_tile(group); --tile) {
       Bounds<V> runs{};
@@ -349,9 +338,9 @@ struct SegmentedHost {
         set_lane(runs.last, l, run.last);
         set_lane(runs.next, l, run.next);
       }
-      const MergeNode<V>* const nodes = link_nodes<Kind>(store, tile);
+      const MergeNode<V>* const nodes = link_nodes(store, tile);
       for (std::int64_t link = shape.links - 1; link >= 0; --link) {
-        const auto p = partitions<Kind>(rhs, tile, link);
+        const auto p = partitions(rhs, tile, link);
         if (suspect)
           for (int l = 0; l < width; ++l)
             diagnose_partition(diagnosis, A, b[rhs], p.row_of(l), p.length(l));
@@ -366,7 +355,7 @@ struct SegmentedHost {
 
   // ---- launches
 
-  template <class Kind, class Exec>
+  template <class Exec>
   void launch(const Exec& exec, std::int64_t rhs_count, bool reset) const {
     using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
     const std::int64_t groups = shape.groups;
@@ -375,23 +364,22 @@ struct SegmentedHost {
         rhs_count == 1) {  // one launch: at n = 1000 a launch costs as much as a pass
       Kokkos::parallel_for("Trikkos::segmented", Policy(exec, 0, 1), [self, reset](std::int64_t) {
         if (reset) self.diagnosis.reset();
-        self.template reduce_group<Kind>(0, 0);
+        self.reduce_group(0, 0);
         self.solve_groups(0);
-        self.template substitute_group<Kind>(0, 0);
+        self.substitute_group(0, 0);
       });
       return;
     }
     Kokkos::parallel_for("Trikkos::segmented::reduce", Policy(exec, 0, rhs_count * groups),
                          [self, groups, reset](std::int64_t i) {
                            if (reset && i == 0) self.diagnosis.reset();
-                           self.template reduce_group<Kind>(i / groups, i % groups);
+                           self.reduce_group(i / groups, i % groups);
                          });
     Kokkos::parallel_for("Trikkos::segmented::coarse", Policy(exec, 0, rhs_count),
                          [self](std::int64_t rhs) { self.solve_groups(rhs); });
-    Kokkos::parallel_for("Trikkos::segmented::substitute", Policy(exec, 0, rhs_count * groups),
-                         [self, groups](std::int64_t i) {
-                           self.template substitute_group<Kind>(i / groups, i % groups);
-                         });
+    Kokkos::parallel_for(
+        "Trikkos::segmented::substitute", Policy(exec, 0, rhs_count * groups),
+        [self, groups](std::int64_t i) { self.substitute_group(i / groups, i % groups); });
   }
 
  private:

@@ -82,17 +82,24 @@ KOKKOS_FORCEINLINE_FUNCTION T* team_scratch(const Member& member, std::size_t by
   return static_cast<T*>(member.team_scratch(0).get_shmem_aligned(bytes - alignof(T), alignof(T)));
 }
 
-/// The shape for a partition size, as many threads as the scratch holds; lanes() is 0 if none.
 template <class T>
-TileShape<T, false> tile_shape(std::int64_t partition_size) {
-  for (int lanes = max_tile_lanes, levels = 4; lanes >= 1; lanes /= 2) {
-    while ((1 << levels) > lanes) --levels;
-    const std::int64_t words = lanes * (4 * (partition_size | 1) + MergeNode<T>::words);
-    if (words * std::int64_t(sizeof(T)) + std::int64_t(alignof(T)) + scratch_reserved(lanes) <=
-        scratch_limit)
-      return {lanes, static_cast<int>(partition_size), levels};
-  }
-  return {};
+TileShape<T, false> default_tile_shape() {
+  return {DefaultTile<T>::lanes, DefaultTile<T>::rows, DefaultTile<T>::levels};
+}
+
+/// The shape for partitions of `rows` rows, with as many threads as the scratch holds.
+template <class T>
+TileShape<T, false> tile_shape(std::int64_t rows) {
+  int lanes = max_tile_lanes;
+  const auto fits = [&] {
+    const std::int64_t words = lanes * (4 * (rows | 1) + MergeNode<T>::words);
+    return words * std::int64_t(sizeof(T)) + std::int64_t(alignof(T)) + scratch_reserved(lanes) <=
+           scratch_limit;
+  };
+  while (lanes > 1 && !fits()) lanes /= 2;
+  int levels = DefaultTile<T>::levels;
+  while ((1 << levels) > lanes) --levels;
+  return {lanes, static_cast<int>(rows), levels};
 }
 
 /// A level of the coarse tree: `count` segments in groups of `coarse_lanes`.

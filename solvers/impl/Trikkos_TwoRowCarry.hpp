@@ -16,12 +16,22 @@
 /// two rows over (x_prev, u, v, x_next). Merging two neighbouring segments eliminates the two
 /// unknowns where they meet and is associative, so segments merge in any tree.
 ///
-/// Related: wrap-around partitioning (Hegland 1991) and structured LU for almost block diagonal
-/// systems (Wright 1992).
+/// Related: wrap-around partitioning (Hegland 1991) and Wright's structured elimination for almost
+/// block diagonal systems.
 ///
 /// V is a scalar or lanes of it. One reciprocal a step, selects instead of branches.
 
 namespace Trikkos::Impl {
+
+/// Rows that are carried one after the other, at most: their rounding errors can grow with the
+/// square of the length (diagonal 0, 1, 0, 1, ...), those of merges do not.
+inline constexpr std::int64_t longest_carry = 66;
+
+/// The rows of an even division of a partition into stretches of at most that many.
+inline std::int64_t carried_rows(std::int64_t partition_size) {
+  const std::int64_t stretches = (partition_size + longest_carry - 1) / longest_carry;
+  return (partition_size + stretches - 1) / stretches;
+}
 
 /// One row of the system: a x(k-1) + b x(k) + c x(k+1) = d.
 template <class V>
@@ -44,16 +54,16 @@ struct Segment {
 inline constexpr int segment_words = 10;
 
 /// Scales the row by a power of two so that its largest coefficient is near 1: partial pivoting
-/// then compares like with like, and products of coefficients neither overflow nor underflow.
+/// then compares like with like, and products of coefficients neither overflow nor underflow. A row
+/// with an infinite coefficient becomes infinite throughout; as a pivot it would silently vanish.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Equation<V> scaled(const Equation<V>& e) {
-  auto m = magnitude(e.b);
-  const auto ma = magnitude(e.a), mc = magnitude(e.c);
-  m = select(ma > m, ma, m);
-  m = select(mc > m, mc, m);
-  const auto s = power_of_two_near_reciprocal(m);
-  // m * 0 poisons the row if a coefficient is infinite: as a pivot it would silently vanish
-  return {e.a * s, e.b * s, e.c * s, e.d * s + m * constant<decltype(m)>(0)};
+  auto field = exponent_field(e.b);
+  const auto of_a = exponent_field(e.a), of_c = exponent_field(e.c);
+  field = of_a > field ? of_a : field;
+  field = of_c > field ? of_c : field;
+  const auto s = scale_for<Real<V>>(field);
+  return {e.a * s, e.b * s, e.c * s, e.d * s};
 }
 
 /// A partition of no rows: u is x_next and v is x_prev, so its neighbours see each other.
