@@ -50,6 +50,13 @@ Vector<T> rhs(std::int64_t n, int seed) {
   return Trikkos::gallery_rhs<T>(TEST_EXECSPACE(), n, seed);
 }
 
+template <class View, class T>
+void overwrite(const Trikkos::Tridiagonal<View>& A, T value) {
+  Kokkos::deep_copy(A.lower, value);
+  Kokkos::deep_copy(A.diag, value);
+  Kokkos::deep_copy(A.upper, value);
+}
+
 // A system of a rank-2 View.
 template <class View>
 auto system(const View& v, std::int64_t k) {
@@ -123,16 +130,14 @@ void plan_is_independent_of_the_matrix() {
           return transpose == Transpose::none ? which.host : Reference::transpose(which.host);
         };
         Trikkos::Plan plan(exec, p.A, Options{}.algorithm(algorithm).transpose(transpose));
-        for (const auto& band : {p.A.lower, p.A.diag, p.A.upper}) {
-          Kokkos::deep_copy(band, std::numeric_limits<double>::quiet_NaN());
-        }
+        overwrite(p.A, T(std::numeric_limits<double>::quiet_NaN()));
         const auto b = rhs<T>(500, 3);
         const Vector<T> x("x", 500);
         Trikkos::solve(exec, plan, b, x);
         expect_solves(op(p), x, b);
 
         plan.update(exec, q.A);  // the old values are gone, and the new ones are copies, too
-        for (const auto& band : {q.A.lower, q.A.diag, q.A.upper}) Kokkos::deep_copy(band, T(0));
+        overwrite(q.A, T(0));
         Trikkos::solve(exec, plan, b, x);
         expect_solves(op(q), x, b);
         EXPECT_TRUE(plan.status(exec).ok());

@@ -150,8 +150,8 @@ void singular_gallery() {
 // Rows and columns at the ends of partitions, tiles and groups.
 std::vector<std::int64_t> positions(std::int64_t n) {
   std::vector<std::int64_t> all;
-  for (const std::int64_t p : {0, 1, 2, 7, 14, 15, 65, 66, 239, 240, 263, 264, 959, 960, 2111, 2112,
-                               8447, 8448}) {
+  for (const std::int64_t p :
+       {0, 1, 2, 7, 14, 15, 65, 66, 239, 240, 263, 264, 959, 960, 2111, 2112, 8447, 8448}) {
     if (p < n - 2) all.push_back(p);
   }
   if (n > 1) all.push_back(n - 2);
@@ -196,7 +196,8 @@ void singular_rings() {
     const auto b = rhs<T>(n, 5);
     for (const Options& options : all_options()) {
       SCOPED_TRACE("n " + std::to_string(n) + ", " + describe(options));
-      const auto first = solve_once(neumann, b, options), second = solve_once(alternating, b, options);
+      const auto first = solve_once(neumann, b, options),
+                 second = solve_once(alternating, b, options);
       EXPECT_FALSE(first.deceives()) << first;
       EXPECT_FALSE(second.deceives()) << second;
     }
@@ -219,16 +220,13 @@ void not_finite_entries() {
       for (const std::int64_t p : positions(n)) {
         if (n == 9001 && p < 2111 && p != 0 && p != 264) continue;
         for (int where = 0; where < 4; ++where) {
-          const bool outside = boundary == Boundary::open &&
-                               ((where == 0 && p == 0) || (where == 2 && p == n - 1));
+          const bool outside =
+              boundary == Boundary::open && ((where == 0 && p == 0) || (where == 2 && p == n - 1));
           if (outside) continue;
           for (const double bad : {nan_value, inf_value}) {
             auto A = good;
             auto b = good_b;
-            (where == 0   ? A.lower
-             : where == 1 ? A.diag
-             : where == 2 ? A.upper
-                          : b)[p] = T(bad);
+            (where == 0 ? A.lower : where == 1 ? A.diag : where == 2 ? A.upper : b)[p] = T(bad);
             for (const Options& options : some_options()) {
               SCOPED_TRACE(std::string(name(boundary)) + ", n " + std::to_string(n) + ", " +
                            (where == 0   ? "lower("
@@ -406,9 +404,9 @@ void scaled_systems() {
   const auto A = gallery<T>(Gallery::uniform, 1000, 3);
   const auto b = rhs<T>(1000, 5);
   const auto times = [](std::vector<T> v, int exponent) {
-    const Real half = std::ldexp(Real(1), exponent / 2),
+    const Real first = std::ldexp(Real(1), exponent / 2),
                rest = std::ldexp(Real(1), exponent - exponent / 2);
-    for (T& entry : v) entry = entry * half * rest;
+    for (T& entry : v) entry = entry * first * rest;
     return v;
   };
   for (const Options& options : stable_options()) {
@@ -427,9 +425,12 @@ void scaled_systems() {
 
 // ---- Options::verify
 
-constexpr auto needs_pivoting = {Gallery::toeplitz_1e_8,          Gallery::clement,
-                                 Gallery::zero_diagonal_toeplitz, Gallery::toeplitz_1e_8_entrywise,
-                                 Gallery::zero_diagonal_entrywise, Gallery::diagonal_0101,
+constexpr auto needs_pivoting = {Gallery::toeplitz_1e_8,
+                                 Gallery::clement,
+                                 Gallery::zero_diagonal_toeplitz,
+                                 Gallery::toeplitz_1e_8_entrywise,
+                                 Gallery::zero_diagonal_entrywise,
+                                 Gallery::diagonal_0101,
                                  Gallery::uniform};
 
 template <class T>
@@ -483,7 +484,8 @@ void verify_judges() {
   EXPECT_FALSE(solve_once(A, b, Options{}.algorithm(Algorithm::thomas)).status.ok());
 
   // No solution is that good.
-  const auto strict = solve_once(gallery<T>(Gallery::uniform, 1000), rhs<T>(1000), Options{}.verify(1e-25));
+  const auto strict =
+      solve_once(gallery<T>(Gallery::uniform, 1000), rhs<T>(1000), Options{}.verify(1e-25));
   EXPECT_EQ(strict.status.reason, Status::Reason::inaccurate);
   EXPECT_GT(strict.status.backward_error, 1e-25);
   EXPECT_LE(strict.status.backward_error, scaled<T>(1e-14));
@@ -491,8 +493,9 @@ void verify_judges() {
   EXPECT_EQ(why.find("backward error 0.0"), std::string::npos) << why;
 
   // Switched off, it costs and says nothing.
-  EXPECT_EQ(solve_once(gallery<T>(Gallery::uniform, 10), rhs<T>(10), Options{}).status.backward_error,
-            -1);
+  EXPECT_EQ(
+      solve_once(gallery<T>(Gallery::uniform, 10), rhs<T>(10), Options{}).status.backward_error,
+      -1);
 }
 
 // The worst of many right-hand sides counts, in every block of them.
@@ -506,8 +509,7 @@ void verify_takes_the_worst() {
     Kokkos::deep_copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
   }
   const auto kept_b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, b);
-  const Status status =
-      Trikkos::solve(exec, A, b, x, Options{}.verify(scaled<T>(1e-14)));
+  const Status status = Trikkos::solve(exec, A, b, x, Options{}.verify(scaled<T>(1e-14)));
   EXPECT_TRUE(status.ok()) << status.why();
   EXPECT_EQ(status.backward_error, Trikkos::backward_error(exec, A, x, b));
 
@@ -580,7 +582,8 @@ void backward_error_agrees_with_oracle() {
 }
 
 template <class T>
-void backward_error_of_solutions() {  // at the level of rounding errors, where a sloppy residual fails
+void backward_error_of_solutions() {  // at the level of rounding errors, where a sloppy residual
+                                      // fails
   for (const std::int64_t n : {1, 2, 3, 100, 3000}) {
     for (const Gallery type : {Gallery::uniform, Gallery::poisson, Gallery::dorr, Gallery::lesp}) {
       SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n));

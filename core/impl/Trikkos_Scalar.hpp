@@ -12,7 +12,7 @@
 /// `lane_count` partitions a host thread, from one source.
 
 /// Unrolls the next loop `count` times in device code; host compilers choose for themselves.
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #  define TRIKKOS_PRAGMA(text) _Pragma(#  text)
 #  define TRIKKOS_UNROLL(count) TRIKKOS_PRAGMA(unroll count)
 #else

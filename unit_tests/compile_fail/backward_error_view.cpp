@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// expect: Trikkos::backward_error: x and b must be Kokkos::Views
+
+#include <Trikkos.hpp>
+#include <vector>
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+
+int main() {
+  const Exec exec;
+  const Kokkos::View<double*, Exec> v;
+  const Trikkos::Tridiagonal A{v, v, v};
+  (void)Trikkos::backward_error(exec, A, std::vector<double>(8), v);
+}

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// expect: Trikkos::solve: b must have the value type of A
+
+#include <Trikkos.hpp>
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+
+int main() {
+  const Exec exec;
+  const Kokkos::View<double*, Exec> v;
+  const Kokkos::View<float*, Exec> b;
+  const Trikkos::Tridiagonal A{v, v, v};
+  Trikkos::Plan plan(exec, A);
+  Trikkos::solve(exec, plan, b, v);
+}

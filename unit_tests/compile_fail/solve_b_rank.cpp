@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// expect: Trikkos::solve: b must have rank 1 (row) or 2 (system, row)
+
+#include <Trikkos.hpp>
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+
+int main() {
+  const Exec exec;
+  const Kokkos::View<double*, Exec> v;
+  const Kokkos::View<double***, Exec> b;
+  const Trikkos::Tridiagonal A{v, v, v};
+  Trikkos::solve(exec, A, b, b);
+}

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// expect: Trikkos::solve: x must not be const: it receives the solution
+
+#include <Trikkos.hpp>
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+
+int main() {
+  const Exec exec;
+  const Kokkos::View<double*, Exec> v;
+  const Kokkos::View<const double*, Exec> x;
+  const Trikkos::Tridiagonal A{v, v, v};
+  Trikkos::solve(exec, A, v, x);
+}

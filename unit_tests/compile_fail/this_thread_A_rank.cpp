@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// expect: Trikkos::solve: A must have rank 1
+
+#include <Trikkos.hpp>
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+
+int main() {
+  const Kokkos::View<double*, Exec> v;
+  const Kokkos::View<double**, Exec> bands;
+  (void)Trikkos::solve(Trikkos::this_thread, Trikkos::Tridiagonal{bands, bands, bands}, v, v);
+}

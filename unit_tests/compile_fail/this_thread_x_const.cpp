@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// expect: Trikkos::solve: x must have the value type of A, and not be const
+
+#include <Trikkos.hpp>
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+
+int main() {
+  const Kokkos::View<double*, Exec> v;
+  const Kokkos::View<const double*, Exec> x;
+  const Trikkos::Tridiagonal A{v, v, v};
+  (void)Trikkos::solve(Trikkos::this_thread, A, v, x);
+}
