@@ -15,6 +15,7 @@ namespace Trikkos::Impl {
 struct Diagnosis {
   enum Word : int {
     elimination,     ///< first row where the elimination broke down, 4 row + reason
+    merge,           ///< the same where segments merge: less exact, so second choice
     solution,        ///< first row whose solution is not finite
     suspect,         ///< 0 if anything is not finite: the substitution pass then looks for the row
     backward_error,  ///< the largest, as the bits of a double, of `Options::verify`
@@ -25,12 +26,16 @@ struct Diagnosis {
   std::int64_t* word = nullptr;
 
   KOKKOS_INLINE_FUNCTION void reset() const {
-    word[elimination] = word[solution] = word[suspect] = clear;
+    word[elimination] = word[merge] = word[solution] = word[suspect] = clear;
     word[backward_error] = 0;
   }
   KOKKOS_INLINE_FUNCTION void report(Status::Reason reason, std::int64_t row) const {
     word[suspect] = 0;  // every writer writes the same
     Kokkos::atomic_min(word + elimination, 4 * row + static_cast<int>(reason));
+  }
+  KOKKOS_INLINE_FUNCTION void report_merge(std::int64_t row) const {
+    word[suspect] = 0;
+    Kokkos::atomic_min(word + merge, 4 * row + static_cast<int>(Status::Reason::singular));
   }
   KOKKOS_INLINE_FUNCTION void report_solution(std::int64_t row) const {
     Kokkos::atomic_min(word + solution, row);
@@ -47,9 +52,11 @@ struct ResetDiagnosis {
 inline Status decode(const std::int64_t* word) {
   Status s;
   s.backward_error = Kokkos::bit_cast<double>(word[Diagnosis::backward_error]);
-  if (word[Diagnosis::elimination] != Diagnosis::clear) {
-    s.reason = static_cast<Status::Reason>(word[Diagnosis::elimination] % 4);
-    s.row = word[Diagnosis::elimination] / 4;
+  const bool in_merge = word[Diagnosis::elimination] == Diagnosis::clear;
+  const std::int64_t broken = word[in_merge ? Diagnosis::merge : Diagnosis::elimination];
+  if (broken != Diagnosis::clear) {
+    s.reason = static_cast<Status::Reason>(broken % 4);
+    s.row = broken / 4;
   } else if (word[Diagnosis::solution] != Diagnosis::clear) {
     s.reason = Status::Reason::not_finite;
     s.row = word[Diagnosis::solution];

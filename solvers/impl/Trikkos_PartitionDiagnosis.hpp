@@ -57,7 +57,7 @@ KOKKOS_INLINE_FUNCTION void diagnose_merge(const Diagnosis& diagnosis, const Seg
                                            const T& first_node_word, std::int64_t row) {
   if (is_finite(merged) || !is_finite(left) || !is_finite(right)) return;
   const bool first_is_finite = finite_probe(first_node_word) == 0;
-  diagnosis.report(Status::Reason::singular, first_is_finite ? row : row - 1);
+  diagnosis.report_merge(first_is_finite ? row : row - 1);
 }
 
 /// Reports a root whose solution is not finite: as suspect, and as singular if the two rows were.
@@ -70,7 +70,7 @@ KOKKOS_INLINE_FUNCTION void diagnose_root(const Diagnosis& diagnosis, const Segm
   const T zero(0), top = s.top.u + (periodic ? s.top.q : zero),
                    bottom = s.bottom.u + (periodic ? s.bottom.q : zero);
   const bool first_column = magnitude(top) == 0 && magnitude(bottom) == 0;
-  diagnosis.report(Status::Reason::singular, first_column ? 0 : n - 1);
+  diagnosis.report_merge(first_column ? 0 : n - 1);
 }
 
 /// Reports the first row of [first, first + length) whose solution is not finite.
