@@ -6,7 +6,8 @@
   compare.py new.json                    every case, and the speedup over its fastest baseline
   compare.py old.json new.json           also the change of each median; exit status 1 if one of them
                                          grew by more than --tolerance percent
-A failed benchmark makes the exit status 1 too. Of repetitions, the median counts."""
+A failed or missing benchmark makes the exit status 1 too, files from different machines 2. Of
+repetitions, the median counts."""
 
 import argparse
 import json
@@ -81,7 +82,14 @@ def main():
         parser.error("one file, or two")
 
     context, results = read(arguments.files[-1])
-    old = read(arguments.files[0])[1] if len(arguments.files) == 2 else None
+    old = None
+    if len(arguments.files) == 2:
+        old_context, old = read(arguments.files[0])
+        for key in ("processor", "kokkos_backend", "kokkos_concurrency", "trikkos_caches"):
+            if old_context.get(key) != context.get(key):
+                print(f"Not comparable: {key} was {old_context.get(key)}, is {context.get(key)}",
+                      file=sys.stderr)
+                return 2
     keys = ("processor", "kokkos_backend", "kokkos_concurrency", "kokkos_version",
             "trikkos_version", "trikkos_commit", "trikkos_caches", "date")
     print(", ".join(f"{key} {context[key]}" for key in keys if key in context) + "\n")

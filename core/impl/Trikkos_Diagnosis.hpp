@@ -69,11 +69,13 @@ inline Status decode(const std::int64_t* word) {
 /// Waits for the words on the device and decodes them.
 template <class Exec, class Words>
 Status fetch(const Exec& exec, const Words& words, const char* function) {
-  Kokkos::View<std::int64_t[Diagnosis::words], Kokkos::HostSpace> host(
-      Kokkos::view_alloc(Kokkos::WithoutInitializing, "Trikkos::Status::words"));
-  Kokkos::deep_copy(exec, host, words);
+  std::int64_t host[Diagnosis::words];
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  Kokkos::deep_copy(
+      exec, Kokkos::View<std::int64_t[Diagnosis::words], Kokkos::HostSpace, Unmanaged>(host),
+      words);
   exec.fence(function);
-  return decode(host.data());
+  return decode(host);
 }
 
 }  // namespace Trikkos::Impl

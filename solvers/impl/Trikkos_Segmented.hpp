@@ -40,7 +40,8 @@ class Segmented<T, Exec, false> {
   Segmented(std::int64_t n, const Options& options)
       : m_shape(options.partition_size() == 0
                     ? default_tile_shape<T>()
-                    : tile_shape<T>(carried_rows(options.partition_size()))),
+                    : tile_shape<T>(carried_rows(
+                          std::min(options.partition_size(), std::max<std::int64_t>(n, 2))))),
         m_layout(n, m_shape.tile_rows(), m_shape.segments()) {
     if (m_layout.tiles > std::numeric_limits<int>::max())
       throw std::invalid_argument("Trikkos::Workspace: " + std::to_string(n) +
