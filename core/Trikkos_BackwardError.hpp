@@ -31,6 +31,9 @@ double backward_error(const Exec& exec, const Tridiagonal<View>& A, const X& x, 
   Impl::check_matrix_type<Exec, Tridiagonal<View>>();
   static_assert(ViewType<X> && ViewType<B>,
                 "Trikkos::backward_error: x and b must be Kokkos::Views");
+  static_assert(std::is_same_v<typename X::non_const_value_type, T> &&
+                    std::is_same_v<typename B::non_const_value_type, T>,
+                "Trikkos::backward_error: x and b must have the value type of A");
   static_assert(X::rank() == B::rank(), "Trikkos::backward_error: x must have the rank of b");
   static_assert(Impl::is_accessible_v<Exec, X> && Impl::is_accessible_v<Exec, B>,
                 "Trikkos::backward_error: x and b must be accessible from the execution space");

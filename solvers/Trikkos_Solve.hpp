@@ -78,19 +78,21 @@ Status solve(const Exec& exec, const Tridiagonal<View>& A, const B& b, const X& 
 /// Inside a kernel (or on the host): the calling thread solves one system by the Thomas algorithm.
 /// For diagonally dominant A. Needs no memory: pivots are computed again for the way back, 4 to 5
 /// divisions an unknown (beyond 4096 rows, n/8192 more).
-/// \return 0, or 1 + the first row whose pivot is zero, not finite, or too small to trust x
+/// \return 0, or 1 + the first row that is not finite or whose pivot is too small to trust x
 template <class View, class B, class X>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(ThisThread, const Tridiagonal<View>& A, const B& b,
                                                const X& x) {
   using T = typename View::non_const_value_type;
+  Impl::check_matrix_values<Tridiagonal<View>>();
+  Impl::check_vector_values<Tridiagonal<View>, B, X>();
   static_assert(B::rank() == 1 && X::rank() == 1,
                 "Trikkos::solve: b and x must have rank 1 inside a kernel");
-  static_assert(std::is_same_v<typename X::value_type, T>,
-                "Trikkos::solve: x must have the value type of A, and not be const");
   const Impl::Bands<T> rows = Impl::bands(A);
-  return static_cast<int>(
-      Impl::Thomas<T>{rows}.solve({b.data(), static_cast<std::int64_t>(b.stride(0))},
-                                  {x.data(), static_cast<std::int64_t>(x.stride(0))}));
+  return static_cast<int>(Impl::Thomas<T>{rows}
+                              .solve({b.data(), static_cast<std::int64_t>(b.stride(0))},
+                                     {x.data(), static_cast<std::int64_t>(x.stride(0))})
+                              .row +
+                          1);
 }
 
 /// Inside a kernel: the team solves one system by the Thomas algorithm, on one of its threads. All

@@ -77,8 +77,7 @@ class Workspace {
       m_rhs = decltype(m_rhs)(view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::rhs"),
                               m_block * n);
     }
-    Kokkos::parallel_for("Trikkos::Workspace::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                         Impl::ResetDiagnosis{diagnosis()});
+    reset_diagnosis(exec);
   }
 
   /// What the last solve with this workspace found. Waits for `exec`.
@@ -107,7 +106,7 @@ class Workspace {
   /// \private What `solve` runs: all right-hand sides, block by block.
   void run(const Exec& exec, const Impl::Bands<T>& A, const Impl::Columns<const T>& b,
            const Impl::Columns<T>& x, std::int64_t rhs_count) {
-    if (m_n == 0) return;
+    if (m_n == 0 || rhs_count == 0) return reset_diagnosis(exec);
     for (std::int64_t first = 0; first < rhs_count; first += m_block) {
       const std::int64_t count = std::min(m_block, rhs_count - first);
       Impl::Columns<const T> b_block{b.data + first * b.rhs_stride, b.rhs_stride, b.row_stride};
@@ -161,6 +160,10 @@ class Workspace {
         options.algorithm() == Algorithm::automatic ? choose_algorithm(n) : options.algorithm();
     if (chosen == Algorithm::thomas) return Thomas(n, options);
     return Segmented(n, options);
+  }
+  void reset_diagnosis(const Exec& exec) const {
+    Kokkos::parallel_for("Trikkos::Workspace::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                         Impl::ResetDiagnosis{diagnosis()});
   }
   Impl::Diagnosis diagnosis() const { return {m_words.data()}; }
 

@@ -15,24 +15,44 @@
 
 namespace Trikkos::Impl {
 
-template <class Exec, class Matrix>
-constexpr void check_matrix_type() {
-  using View = typename Matrix::view_type;
-  static_assert(View::rank() == 1,
+template <class Matrix>
+KOKKOS_INLINE_FUNCTION constexpr void check_matrix_values() {
+  static_assert(Matrix::view_type::rank() == 1,
                 "Trikkos::solve: A must have rank 1 (one system): its bands are rank-1 Views");
   static_assert(is_scalar_v<typename Matrix::value_type>,
                 "Trikkos::solve: A must hold float, double or Kokkos::complex of either");
-  static_assert(is_accessible_v<Exec, View>,
-                "Trikkos::solve: A must be accessible from the execution space");
 }
 
-template <class Exec, class Matrix, class B>
-constexpr void check_rhs_type() {
+template <class Matrix, class B>
+KOKKOS_INLINE_FUNCTION constexpr void check_rhs_values() {
   static_assert(ViewType<B>, "Trikkos::solve: b must be a Kokkos::View");
   static_assert(B::rank() == 1 || B::rank() == 2,
                 "Trikkos::solve: b must have rank 1 (row) or 2 (system, row)");
   static_assert(std::is_same_v<typename B::non_const_value_type, typename Matrix::value_type>,
                 "Trikkos::solve: b must have the value type of A");
+}
+
+template <class Matrix, class B, class X>
+KOKKOS_INLINE_FUNCTION constexpr void check_vector_values() {
+  check_rhs_values<Matrix, B>();
+  static_assert(ViewType<X>, "Trikkos::solve: x must be a Kokkos::View");
+  static_assert(!std::is_const_v<typename X::value_type>,
+                "Trikkos::solve: x must not be const: it receives the solution");
+  static_assert(X::rank() == B::rank(), "Trikkos::solve: x must have the rank of b");
+  static_assert(std::is_same_v<typename X::non_const_value_type, typename Matrix::value_type>,
+                "Trikkos::solve: x must have the value type of A");
+}
+
+template <class Exec, class Matrix>
+constexpr void check_matrix_type() {
+  check_matrix_values<Matrix>();
+  static_assert(is_accessible_v<Exec, typename Matrix::view_type>,
+                "Trikkos::solve: A must be accessible from the execution space");
+}
+
+template <class Exec, class Matrix, class B>
+constexpr void check_rhs_type() {
+  check_rhs_values<Matrix, B>();
   static_assert(is_accessible_v<Exec, B>,
                 "Trikkos::solve: b must be accessible from the execution space");
 }
@@ -40,12 +60,7 @@ constexpr void check_rhs_type() {
 template <class Exec, class Matrix, class B, class X>
 constexpr void check_vector_types() {
   check_rhs_type<Exec, Matrix, B>();
-  static_assert(ViewType<X>, "Trikkos::solve: x must be a Kokkos::View");
-  static_assert(!std::is_const_v<typename X::value_type>,
-                "Trikkos::solve: x must not be const: it receives the solution");
-  static_assert(X::rank() == B::rank(), "Trikkos::solve: x must have the rank of b");
-  static_assert(std::is_same_v<typename X::value_type, typename Matrix::value_type>,
-                "Trikkos::solve: x must have the value type of A");
+  check_vector_values<Matrix, B, X>();
   static_assert(is_accessible_v<Exec, X>,
                 "Trikkos::solve: x must be accessible from the execution space");
 }

@@ -28,6 +28,37 @@ struct ThomasState {
   T p, w;
 };
 
+/// The first row that the forward sweep objects to: -1 if none.
+struct ThomasVerdict {
+  std::int64_t row = -1;
+  Status::Reason reason = Status::Reason::none;
+};
+
+/// c - a b, and a / p, in operations that are rounded the same way wherever they are inlined: a
+/// compiler may contract a * b - c here and not there, and pivots that are computed again have to
+/// be the same pivots, however ill-conditioned A is.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T minus_product(const T& c, const T& a, const T& b) {
+  using Kokkos::fma;
+  if constexpr (is_complex_v<T>)
+    return T(fma(-a.real(), b.real(), fma(a.imag(), b.imag(), c.real())),
+             fma(-a.real(), b.imag(), fma(-a.imag(), b.real(), c.imag())));
+  else
+    return fma(-a, b, c);
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T quotient(const T& a, const T& p) {
+  if constexpr (is_complex_v<T>) {
+    using Kokkos::fma;
+    const Real<T> s = scale_for<Real<T>>(exponent_field(p)), re = p.real() * s, im = p.imag() * s;
+    const Real<T> square = fma(re, re, im * im);
+    return T(fma(a.real(), re, a.imag() * im) / square * s,
+             fma(a.imag(), re, -(a.real() * im)) / square * s);
+  } else {
+    return a / p;
+  }
+}
+
 template <class T>
 struct Thomas {
   const Bands<T>& A;
@@ -42,25 +73,32 @@ struct Thomas {
   /// Rows 0 .. n-2; the couplings of rows 0 and n-1 across the corner are not part of them.
   KOKKOS_FORCEINLINE_FUNCTION ThomasState<T> next(const ThomasState<T>& s, std::int64_t i,
                                                   T& multiplier) const {
-    multiplier = A.lower(i) / s.p;
-    return {A.diag(i) - multiplier * A.upper(i - 1), -multiplier * s.w};
+    multiplier = quotient(A.lower(i), s.p);
+    return {minus_product(A.diag(i), multiplier, A.upper(i - 1)),
+            minus_product(T(0), multiplier, s.w)};
   }
+
   /// Forward sweep: y into x, the last unknown into x(n-1). `keep(i, state)` sees every state.
-  /// Returns 0 or 1 + the first row whose pivot is zero, not finite, or has grown.
   template <class Keep>
-  KOKKOS_INLINE_FUNCTION std::int64_t forward(const Strided<const T>& b, const Strided<T>& x,
-                                              const Keep& keep) const {
+  KOKKOS_INLINE_FUNCTION ThomasVerdict forward(const Strided<const T>& b, const Strided<T>& x,
+                                               const Keep& keep) const {
     const std::int64_t n = A.n;
-    std::int64_t bad = 0;
+    ThomasVerdict verdict;
+    // `p` and `fill`, the elimination's part in the row, against the row: |L||U| against |A|, the
+    // backward error of LU without pivoting. Below the normal numbers it cannot be judged.
     const auto check = [&](std::int64_t i, const T& p, const Real<T>& fill) {
-      // |L||U| against the row: the backward error of LU without pivoting
-      auto size = magnitude(A.diag(i));
-      const auto l = magnitude(A.lower(i)), u = magnitude(A.upper(i));
-      size = l > size ? l : size;
-      size = u > size ? u : size;
-      if (bad == 0 &&
-          !(magnitude(p) > 0 && finite_probe(p) == 0 && magnitude(p) + fill <= growth_limit * size))
-        bad = i + 1;
+      if (verdict.row >= 0) return;
+      const T lower = A.lower(i), diag = A.diag(i), upper = A.upper(i);
+      auto size = magnitude(diag);
+      size = magnitude(lower) > size ? magnitude(lower) : size;
+      size = magnitude(upper) > size ? magnitude(upper) : size;
+      const auto probe =
+          finite_probe(lower) + finite_probe(diag) + finite_probe(upper) + finite_probe(b[i]);
+      if (!(probe == 0))
+        verdict = {i, Status::Reason::not_finite};
+      else if (!(magnitude(p) > 0 && magnitude(p) + fill <= growth_limit * size &&
+                 size >= Kokkos::Experimental::norm_min_v<Real<T>>))
+        verdict = {i, Status::Reason::unstable};
     };
     ThomasState<T> s = start();
     T y = b[0];
@@ -90,7 +128,7 @@ struct Thomas {
     if (n == 1) last_p = s.p;
     check(n - 1, last_p, last_fill);
     x[n - 1] = last_y / last_p;
-    return bad;
+    return verdict;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void back(const Strided<T>& x, std::int64_t i, const T& last,
@@ -127,9 +165,9 @@ struct Thomas {
   }
 
   /// Solves without memory: rows in blocks of 16^3, whose first states are computed from row 0.
-  KOKKOS_INLINE_FUNCTION std::int64_t solve(const Strided<const T>& b, const Strided<T>& x) const {
-    if (A.n == 0) return 0;
-    const std::int64_t bad = forward(b, x, [](std::int64_t, const ThomasState<T>&) {});
+  KOKKOS_INLINE_FUNCTION ThomasVerdict solve(const Strided<const T>& b, const Strided<T>& x) const {
+    if (A.n == 0) return {};
+    const ThomasVerdict verdict = forward(b, x, [](std::int64_t, const ThomasState<T>&) {});
     constexpr std::int64_t block = 16 * 16 * 16;
     const std::int64_t rows = A.n - 1;
     const T last = x[A.n - 1];
@@ -139,18 +177,18 @@ struct Thomas {
       for (std::int64_t i = 1; i <= first; ++i) s = next(s, i, l);
       back_again<3>(x, first, first + block < rows ? first + block : rows, last, s);
     }
-    return bad;
+    return verdict;
   }
 
   /// Solves with memory for n states.
-  KOKKOS_INLINE_FUNCTION std::int64_t solve(const Strided<const T>& b, const Strided<T>& x,
-                                            ThomasState<T>* states) const {
-    if (A.n == 0) return 0;
-    const std::int64_t bad =
+  KOKKOS_INLINE_FUNCTION ThomasVerdict solve(const Strided<const T>& b, const Strided<T>& x,
+                                             ThomasState<T>* states) const {
+    if (A.n == 0) return {};
+    const ThomasVerdict verdict =
         forward(b, x, [&](std::int64_t i, const ThomasState<T>& s) { states[i] = s; });
     const T last = x[A.n - 1];
     for (std::int64_t i = A.n - 2; i >= 0; --i) back(x, i, last, states[i]);
-    return bad;
+    return verdict;
   }
 };
 

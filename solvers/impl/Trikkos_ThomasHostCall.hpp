@@ -19,13 +19,8 @@ struct ThomasSweep {
   Diagnosis diagnosis;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t rhs) const {
-    const std::int64_t info = Thomas<T>{A}.solve(b[rhs], x[rhs], states + rhs * A.n);
-    if (info > 0) {
-      const std::int64_t i = info - 1;
-      const auto probe =
-          finite_probe(A.lower(i)) + finite_probe(A.diag(i)) + finite_probe(A.upper(i));
-      diagnosis.report(probe == 0 ? Status::Reason::unstable : Status::Reason::not_finite, i);
-    }
+    const ThomasVerdict verdict = Thomas<T>{A}.solve(b[rhs], x[rhs], states + rhs * A.n);
+    if (verdict.row >= 0) return diagnosis.report(verdict.reason, verdict.row);
     for (std::int64_t i = 0; i < A.n; ++i)
       if (!(finite_probe(x[rhs][i]) == 0)) return diagnosis.report_solution(i);
   }
