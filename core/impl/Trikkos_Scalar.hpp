@@ -32,15 +32,36 @@ inline constexpr int lane_bytes = 16;
 #endif
 
 template <class T>
-struct LanesOf {  // complex numbers: one at a time
-  using type = T;
-  static constexpr int count = 1;
-};
-template <class T>
-requires std::is_floating_point_v<T>
-struct LanesOf<T> {
+struct LanesOf {
   typedef T type __attribute__((vector_size(lane_bytes)));
   static constexpr int count = lane_bytes / sizeof(T);
+};
+
+/// Lanes of complex numbers: their real parts and their imaginary parts.
+template <class V>
+struct ComplexLanes {
+  V re, im;
+
+  const V& real() const { return re; }
+  const V& imag() const { return im; }
+
+  friend ComplexLanes operator-(const ComplexLanes& a) { return {-a.re, -a.im}; }
+  friend ComplexLanes operator+(const ComplexLanes& a, const ComplexLanes& b) {
+    return {a.re + b.re, a.im + b.im};
+  }
+  friend ComplexLanes operator-(const ComplexLanes& a, const ComplexLanes& b) {
+    return {a.re - b.re, a.im - b.im};
+  }
+  friend ComplexLanes operator*(const ComplexLanes& a, const ComplexLanes& b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+  ComplexLanes& operator-=(const ComplexLanes& b) { return *this = *this - b; }
+  friend ComplexLanes operator*(const ComplexLanes& a, const V& b) { return {a.re * b, a.im * b}; }
+};
+template <class T>
+struct LanesOf<Kokkos::complex<T>> {
+  using type = ComplexLanes<typename LanesOf<T>::type>;
+  static constexpr int count = LanesOf<T>::count;
 };
 template <class T>
 using Lanes = typename LanesOf<T>::type;
@@ -51,6 +72,11 @@ template <class V>
 inline constexpr bool is_lanes_v =
     std::is_same_v<V, Lanes<float>> || std::is_same_v<V, Lanes<double>>;
 
+template <class V>
+inline constexpr bool is_complex_lanes_v = false;
+template <class V>
+inline constexpr bool is_complex_lanes_v<ComplexLanes<V>> = true;
+
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION const T& lane(const T& v, int) {
   return v;
@@ -58,6 +84,10 @@ KOKKOS_FORCEINLINE_FUNCTION const T& lane(const T& v, int) {
 template <class V>
 requires is_lanes_v<V>
 inline auto lane(const V& v, int i) { return v[i]; }
+template <class V>
+inline auto lane(const ComplexLanes<V>& v, int i) {
+  return Kokkos::complex<std::remove_cvref_t<decltype(V{}[0])>>(v.re[i], v.im[i]);
+}
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void set_lane(T& v, int, const T& s) {
   v = s;
@@ -65,6 +95,11 @@ KOKKOS_FORCEINLINE_FUNCTION void set_lane(T& v, int, const T& s) {
 template <class V, class T>
 requires is_lanes_v<V>
 inline void set_lane(V& v, int i, const T& s) { v[i] = s; }
+template <class V, class T>
+inline void set_lane(ComplexLanes<V>& v, int i, const Kokkos::complex<T>& s) {
+  v.re[i] = s.real();
+  v.im[i] = s.imag();
+}
 
 // ---- real type behind a scalar or a lane
 
@@ -75,6 +110,10 @@ struct RealOf {
 template <class T>
 struct RealOf<Kokkos::complex<T>> {
   using type = T;
+};
+template <class V>
+struct RealOf<ComplexLanes<V>> {
+  using type = V;
 };
 template <class T>
 using Real = typename RealOf<T>::type;
@@ -93,7 +132,9 @@ KOKKOS_FORCEINLINE_FUNCTION T conjugate(const T& v) {
 /// A number in every lane.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V constant(int value) {
-  if constexpr (is_lanes_v<V>)
+  if constexpr (is_complex_lanes_v<V>)
+    return {constant<Real<V>>(value), constant<Real<V>>(0)};
+  else if constexpr (is_lanes_v<V>)
     return V{} + static_cast<std::remove_cvref_t<decltype(V{}[0])>>(value);
   else
     return V(value);
@@ -104,6 +145,11 @@ KOKKOS_FORCEINLINE_FUNCTION V constant(int value) {
 template <class Mask, class V>
 KOKKOS_FORCEINLINE_FUNCTION V select(Mask mask, const V& yes, const V& no) {
   return mask ? yes : no;
+}
+
+template <class Mask, class V>
+inline ComplexLanes<V> select(Mask mask, const ComplexLanes<V>& yes, const ComplexLanes<V>& no) {
+  return {mask ? yes.re : no.re, mask ? yes.im : no.im};
 }
 
 template <class Mask, class V>
@@ -129,6 +175,12 @@ inline V magnitude(const V& v) {
   using Bits = decltype(v > v);
   constexpr auto sign_off = ~(1ull << (8 * sizeof(v[0]) - 1));
   return (V)((Bits)v & (Bits{} + static_cast<std::remove_cvref_t<decltype(Bits{}[0])>>(sign_off)));
+}
+
+template <class V>
+inline V magnitude(const ComplexLanes<V>& v) {
+  const V re = magnitude(v.re), im = magnitude(v.im);
+  return im > re ? im : re;
 }
 
 template <class V>
@@ -189,6 +241,12 @@ inline auto exponent_field(const V& v) {
   return (Bits)v & (Bits{} + (LaneBits<V>::largest << LaneBits<V>::mantissa));
 }
 
+template <class V>
+inline auto exponent_field(const ComplexLanes<V>& v) {
+  const auto re = exponent_field(v.re), im = exponent_field(v.im);
+  return re > im ? re : im;
+}
+
 /// The power of two that brings a number with this exponent field into [1, 4), subnormal numbers
 /// near it, and Inf and NaN to no number at all: -Inf, which spoils what it multiplies.
 template <class V, class Field>
@@ -210,11 +268,27 @@ KOKKOS_FORCEINLINE_FUNCTION V scale_for(const Field& field) {
   }
 }
 
+/// 1 / v with one real division, by way of a power of two that keeps |v|^2 in range.
+template <class C>
+KOKKOS_FORCEINLINE_FUNCTION C complex_reciprocal(const C& v) {
+  const Real<C> s = scale_for<Real<C>>(exponent_field(v)), re = v.real() * s, im = v.imag() * s;
+  const Real<C> r = s / (re * re + im * im);
+  return {re * r, -im * r};
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::complex<T> reciprocal(const Kokkos::complex<T>& v) {
+  return complex_reciprocal(v);
+}
+template <class V>
+inline ComplexLanes<V> reciprocal(const ComplexLanes<V>& v) {
+  return complex_reciprocal(v);
+}
+
 /// Not a number where v is Inf or NaN, else zero: sums of it tell whether all terms were finite.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Real<V> finite_probe(const V& v) {
   if constexpr (is_complex_v<V>)
-    return (v.real() + v.imag() * 0) * 0;
+    return (v.real() + v.imag() * constant<Real<V>>(0)) * constant<Real<V>>(0);
   else
     return v * constant<V>(0);
 }

@@ -105,13 +105,9 @@ struct LanePartitions {
   }
   /// Lanes with more than k rows.
   auto longer_than(std::int64_t k) const {
-    if constexpr (width == 1) {
-      return k < length(0);
-    } else {
-      decltype(V{} > V{}) mask{};
-      for (int l = 0; l < width; ++l) mask[l] = k < length(l) ? -1 : 0;
-      return mask;
-    }
+    decltype(Real<V>{} > Real<V>{}) mask{};
+    for (int l = 0; l < width; ++l) mask[l] = k < length(l) ? -1 : 0;
+    return mask;
   }
   void store(const Strided<T>& x, std::int64_t k, const V& v) const {
     T* const p = x.data + (first_row + k) * x.stride;
