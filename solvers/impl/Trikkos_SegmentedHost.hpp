@@ -356,8 +356,7 @@ struct SegmentedHost {
     using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
     const std::int64_t groups = shape.groups;
     const SegmentedHost self = *this;
-    if (groups == 1 &&
-        rhs_count == 1) {  // one launch: at n = 1000 a launch costs as much as a pass
+    if (groups == 1 && rhs_count == 1) {  // at n = 1000 a launch costs as much as a pass
       Kokkos::parallel_for("Trikkos::segmented", Policy(exec, 0, 1), [self, reset](std::int64_t) {
         if (reset) self.diagnosis.reset();
         self.reduce_group(0, 0);

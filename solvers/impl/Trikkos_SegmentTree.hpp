@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_SEGMENTTREE_HPP
+#define TRIKKOS_IMPL_SEGMENTTREE_HPP
+
+#include <impl/Trikkos_TwoRowCarry.hpp>
+
+/// \file
+/// Segments in memory, and the tree in which a team merges those of its threads.
+
+namespace Trikkos::Impl {
+
+/// Segments in memory, a word of all of them at a time.
+template <class T>
+struct SegmentArray {
+  T* data;
+  std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t i, const Segment<T>& s) const {
+    T* p = data + i;
+    const T w[segment_words] = {s.top.l,    s.top.u,    s.top.p,    s.top.q,    s.top.f,
+                                s.bottom.l, s.bottom.u, s.bottom.p, s.bottom.q, s.bottom.f};
+    for (int k = 0; k < segment_words; ++k) p[k * count] = w[k];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T> get(std::int64_t i) const {
+    const T* p = data + i;
+    return {{p[0], p[count], p[2 * count], p[3 * count], p[4 * count]},
+            {p[5 * count], p[6 * count], p[7 * count], p[8 * count], p[9 * count]}};
+  }
+};
+
+/// Merges the segments of `lanes` threads in pairs, `levels` times, in scratch of 11 words a lane:
+/// slots [0, h) hold the h segments of a level, slots [h, 2h) the nodes of the merges that made
+/// them (a heap). `keep(slot, node)` stores a node, `check(h, pair, left, right, merged, node)`
+/// sees every merge. Returns segment t to the threads t < lanes >> levels.
+template <class Member, class T, class Keep, class Check>
+KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, T* scratch, int lanes,
+                                                  int levels, Segment<T> s, const Keep& keep,
+                                                  const Check& check) {
+  const int t = member.team_rank();
+  const SegmentArray<T> slots{scratch, lanes};
+  slots.put(t, s);
+  member.team_barrier();
+  TRIKKOS_UNROLL(1)
+  for (int h = lanes / 2; h >= lanes >> levels && h > 0; h /= 2) {
+    MergeNode<T> node;
+    if (t < h) {
+      const Segment<T> left = slots.get(2 * t), right = slots.get(2 * t + 1);
+      s = merge(left, right, node);
+      check(h, t, left, right, s, node);
+    }
+    member.team_barrier();
+    if (t < h) {
+      slots.put(t, s);
+      keep(h + t, node);
+    }
+    member.team_barrier();
+  }
+  return s;
+}
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_SEGMENTEDCOARSE_HPP
+#define TRIKKOS_IMPL_SEGMENTEDCOARSE_HPP
+
+#include <impl/Trikkos_Diagnosis.hpp>
+#include <impl/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/Trikkos_SegmentTree.hpp>
+#include <impl/Trikkos_SegmentedTile.hpp>
+
+/// \file
+/// The coarse system of `Algorithm::segmented` on a device: the segments that leave the tiles, up a
+/// tree to the root, and down again to the values at their ends.
+
+namespace Trikkos::Impl {
+
+/// A level of the coarse tree: `count` segments in groups of `coarse_lanes`.
+struct CoarseLevel {
+  std::int64_t count, groups, segment_offset, node_offset;  // offsets in scalars
+};
+
+/// How one system spreads over tiles and coarse levels, and where its workspace lies.
+struct TeamLayout {
+  static constexpr int max_levels = 6;
+
+  std::int64_t n = 0, tiles = 0, segments = 0;
+  CoarseLevel level[max_levels];
+  int levels = 0;
+  std::int64_t bounds_offset = 0, root_offset = 0, words = 0;
+
+  TeamLayout() = default;
+  TeamLayout(std::int64_t n_, std::int64_t tile_rows, std::int64_t segments_in_tile) : n(n_) {
+    tiles = (n + tile_rows - 1) / tile_rows;
+    segments = tiles * segments_in_tile;
+    std::int64_t count = segments;
+    do {
+      CoarseLevel& l = level[levels++];
+      l.count = count;
+      l.groups = (count + coarse_lanes - 1) / coarse_lanes;
+      l.segment_offset = words;
+      words += segment_words * count;
+      l.node_offset = words;
+      words += 11 * coarse_lanes * l.groups;
+      count = l.groups;
+    } while (count > 1);
+    bounds_offset = words;
+    words += 2 * segments + 2;
+  }
+};
+
+/// A level of the coarse tree: `coarse_lanes` segments to one, nodes to memory; the last level
+/// solves the root.
+template <class T>
+struct MergeCoarse {
+  T* work;
+  std::int64_t words;
+  CoarseLevel level;
+  std::int64_t parent_offset, bounds_offset;
+  bool is_root, periodic;
+  std::int64_t n, segment_rows;  // rows below a segment of this level, for reports
+  std::int64_t root_count;       // segments of the finest level
+  Diagnosis diagnosis;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const int t = member.team_rank();
+    const std::int64_t rhs = member.league_rank() / level.groups;
+    const std::int64_t group = member.league_rank() % level.groups;
+    T* const mine = work + rhs * words;
+    const std::int64_t first = group * coarse_lanes;
+    Segment<T> s = transparent_segment<T>();
+    if (first + t < level.count)
+      s = SegmentArray<T>{mine + level.segment_offset, level.count}.get(first + t);
+    T* const nodes = mine + level.node_offset + group * coarse_lanes * MergeNode<T>::words;
+    s = merge_tree(
+        member, team_scratch<T>(member, scratch_bytes()), coarse_lanes, tree_levels, s,
+        [&](int slot, const MergeNode<T>& node) {
+          for (int k = 0; k < MergeNode<T>::words; ++k)
+            nodes[slot * MergeNode<T>::words + k] = node.g[k];
+        },
+        [&](int h, int pair, const Segment<T>& left, const Segment<T>& right,
+            const Segment<T>& merged, const MergeNode<T>& node) {
+          const std::int64_t middle = first + (2 * pair + 1) * (coarse_lanes / (2 * h));
+          diagnose_merge(diagnosis, left, right, merged, node.g[MergeNode<T>::first_of_v1],
+                         middle * segment_rows);
+        });
+    if (t != 0) return;
+    if (!is_root) {
+      SegmentArray<T>{mine + parent_offset, level.groups}.put(group, s);
+      return;
+    }
+    const Bounds<T> root = solve_root(s, periodic);
+    diagnose_root(diagnosis, s, periodic, root, n);
+    // the bounds of the finest segments start with x(-1) and end with x(n), two apart from the rest
+    T* const bounds = mine + bounds_offset;
+    bounds[0] = root.prev;
+    bounds[2 * root_count + 1] = root.next;
+    bounds[1] = root.first;
+    bounds[2 * root_count] = root.last;
+  }
+  static constexpr int tree_levels = 7;
+  static_assert(1 << tree_levels == coarse_lanes);
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
+    return sizeof(T) * segment_words * coarse_lanes + alignof(T);
+  }
+};
+
+/// The way down the coarse tree, one thread a segment: the values at its ends.
+template <class T>
+struct DescendCoarse {
+  T* work;
+  std::int64_t words;
+  TeamLayout layout;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
+    const std::int64_t rhs = index / layout.segments, i = index % layout.segments;
+    T* const mine = work + rhs * words;
+    T* const out = mine + layout.bounds_offset;
+    const std::int64_t last = 2 * layout.segments;
+    // the outermost four, by the root; the rest is written here
+    Bounds<T> b{out[0], out[1], out[last], out[last + 1]};
+    for (int l = layout.levels - 1; l >= 0; --l) {
+      std::int64_t at = i;
+      for (int k = 0; k < l; ++k) at /= coarse_lanes;
+      const std::int64_t group = at / coarse_lanes;
+      const int leaf = static_cast<int>(at % coarse_lanes);
+      const T* const nodes =
+          mine + layout.level[l].node_offset + group * coarse_lanes * MergeNode<T>::words;
+      int slot = 1;
+      TRIKKOS_UNROLL(1)
+      for (int h = coarse_lanes / 2; h >= 1; h /= 2) {
+        const T* const node = nodes + slot * MergeNode<T>::words;
+        const bool right = (leaf & h) != 0;
+        descend(
+            b, [&](int k) { return node[k]; }, right);
+        slot = 2 * slot + right;
+      }
+    }
+    if (i > 0) out[2 * i + 1] = b.first;
+    if (i < layout.segments - 1) out[2 * i + 2] = b.last;
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
