@@ -17,6 +17,11 @@
 namespace Trikkos {
 
 namespace Impl {
+struct NoWork {
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member&) const {}
+};
+
 /// A copy of b for `Options::verify`: x may be the same View.
 template <class T>
 struct KeepRhs {
@@ -78,6 +83,12 @@ class Workspace {
                               m_block * n);
     }
     reset_diagnosis(exec);
+    // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
+    if constexpr (!Impl::is_host_v<Exec>)
+      Kokkos::parallel_for("Trikkos::Workspace::team_scratch",
+                           Kokkos::TeamPolicy<Exec>(exec, 1, Impl::coarse_lanes)
+                               .set_scratch_size(1, Kokkos::PerTeam(8)),
+                           Impl::NoWork{});
   }
 
   /// What the last solve with this workspace found. Waits for `exec`.

@@ -88,7 +88,10 @@ std::vector<std::string> foreign_labels(const Trace& trace) {
   };
   for (const Event& e : trace.kernels) look("kernel", e.label);
   for (const std::string& label : trace.regions) look("region", label);
-  for (const std::string& label : trace.allocations) look("allocation", label);
+  for (const std::string& label : trace.allocations) {
+    // Kokkos' own, when a Workspace prepares an instance for team launches
+    if (label != "Kokkos::CudaSpace::TeamScratchMemory") look("allocation", label);
+  }
   return found;
 }
 std::vector<std::string> foreign_kernels(const Trace& trace, std::uint32_t device) {
