@@ -35,8 +35,8 @@ struct KeepRhs {
 }  // namespace Impl
 
 /// The choice behind `Algorithm::automatic`: the fastest algorithm that is stable for every
-/// nonsingular matrix. Today that is `segmented` at every size: it beats one thread's LAPACK from
-/// n = 1000 on (perf_tests/README.md), and below that a solve costs little more than its launch.
+/// nonsingular matrix. Today that is `segmented` at every size, as it is the only stable one. At
+/// n = 1000 it beats one thread's LAPACK with warm caches only (perf_tests/README.md).
 constexpr Algorithm choose_algorithm(std::int64_t /*n*/) { return Algorithm::segmented; }
 
 /// Memory for solves with matrices of one size, allocated once. The options belong to it.
