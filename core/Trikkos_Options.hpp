@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_OPTIONS_HPP
 #define TRIKKOS_OPTIONS_HPP
 
+#include <Kokkos_Macros.hpp>
 #include <cstdint>
 
 namespace Trikkos {
@@ -11,6 +12,8 @@ namespace Trikkos {
 enum class Algorithm {
   automatic,  ///< the choice is made by `choose_algorithm` (Trikkos_Workspace.hpp)
   segmented,  ///< partitions reduced to two rows each, row pivoting across partition edges; stable
+  spike,      ///< SPIKE: partitions solved by themselves, pivoting within them (see `Pivoting`)
+  pcr,        ///< parallel cyclic reduction, no pivoting; for diagonally dominant matrices
   thomas      ///< one thread, no pivoting; for diagonally dominant matrices
 };
 
@@ -20,6 +23,10 @@ constexpr const char* name(Algorithm algorithm) {
       return "automatic";
     case Algorithm::segmented:
       return "segmented";
+    case Algorithm::spike:
+      return "spike";
+    case Algorithm::pcr:
+      return "pcr";
     case Algorithm::thomas:
       return "thomas";
   }
@@ -29,43 +36,107 @@ constexpr const char* name(Algorithm algorithm) {
 /// Solve with A, its transpose or its conjugate transpose (LAPACK's 'N', 'T', 'C').
 enum class Transpose { none, transpose, conjugate_transpose };
 
+/// Pivoting within the partitions of `Algorithm::spike`.
+enum class Pivoting {
+  diagonal,  ///< 1x1 and 2x2 blocks (Erway, Marcia, Tyson 2010), as the SC'12 paper; stable as long
+             ///< as no partition is singular by itself
+  none       ///< the Thomas algorithm; for diagonally dominant matrices
+};
+
+/// How the rows of partitions reach the device threads of `Algorithm::spike`. On a host, SIMD lanes
+/// gather them and this does not matter.
+enum class Marshaling {
+  automatic,  ///< `on_chip` for short partitions (about 20 rows in double), else `global`
+  on_chip,    ///< staged in team scratch by coalesced loads; for partitions of at most 66 rows
+  global,     ///< transposed in device memory by passes of their own (SC'12, section III-A)
+  none        ///< read where they are: neighbouring threads are a partition apart in memory
+};
+
 /// How to solve. Setters chain: `Options{}.algorithm(Algorithm::segmented).partition_size(64)`.
 /// Values are checked where an Options meets a matrix; see the errors of `solve`.
 class Options {
  public:
-  constexpr Options& algorithm(Algorithm a) {
+  KOKKOS_FUNCTION constexpr Options& algorithm(Algorithm a) {
     m_algorithm = a;
     return *this;
   }
-  constexpr Algorithm algorithm() const { return m_algorithm; }
+  KOKKOS_FUNCTION constexpr Algorithm algorithm() const { return m_algorithm; }
 
   /// Rows in a partition, at least 2; 0 lets the algorithm choose. The last partition may be short.
   /// `segmented` divides partitions of more than 66 rows evenly into shorter ones, for accuracy.
-  constexpr Options& partition_size(std::int64_t rows) {
+  KOKKOS_FUNCTION constexpr Options& partition_size(std::int64_t rows) {
     m_partition_size = rows;
     return *this;
   }
-  constexpr std::int64_t partition_size() const { return m_partition_size; }
+  KOKKOS_FUNCTION constexpr std::int64_t partition_size() const { return m_partition_size; }
 
-  constexpr Options& transpose(Transpose t) {
+  KOKKOS_FUNCTION constexpr Options& transpose(Transpose t) {
     m_transpose = t;
     return *this;
   }
-  constexpr Transpose transpose() const { return m_transpose; }
+  KOKKOS_FUNCTION constexpr Transpose transpose() const { return m_transpose; }
 
   /// Lets every solve compute its own normwise backward error (see `backward_error`) and flag the
   /// Status as `inaccurate` where it exceeds `tolerance` or is not a number. Reads A, x and b twice
   /// and copies b, 96 bytes an unknown in double; still asynchronous. 0 switches it off.
-  constexpr Options& verify(double tolerance) {
+  KOKKOS_FUNCTION constexpr Options& verify(double tolerance) {
     m_verify = tolerance;
     return *this;
   }
-  constexpr double verify() const { return m_verify; }
+  KOKKOS_FUNCTION constexpr double verify() const { return m_verify; }
+
+  /// Steps of iterative refinement after the solve: x + d with A d = b - A x, the residual in
+  /// twice the working precision. A step is kept only where it makes the largest entry of the
+  /// residual smaller, for each right-hand side by itself. A step costs another solve and about
+  /// 140 bytes an unknown in double. 0: none.
+  KOKKOS_FUNCTION constexpr Options& refine(int steps) {
+    m_refine = steps;
+    return *this;
+  }
+  KOKKOS_FUNCTION constexpr int refine() const { return m_refine; }
+
+  /// `spike` only.
+  KOKKOS_FUNCTION constexpr Options& pivoting(Pivoting p) {
+    m_pivoting = p;
+    return *this;
+  }
+  KOKKOS_FUNCTION constexpr Pivoting pivoting() const { return m_pivoting; }
+
+  /// `spike` on a device only.
+  KOKKOS_FUNCTION constexpr Options& marshaling(Marshaling m) {
+    m_marshaling = m;
+    return *this;
+  }
+  KOKKOS_FUNCTION constexpr Marshaling marshaling() const { return m_marshaling; }
+
+  /// `spike` with `Pivoting::diagonal` on a device. 0 (default): the threads of a team take one row
+  /// a step and so stay together. Otherwise a step takes a pivot block of one or two rows, so that
+  /// threads drift apart, until they wait for each other every `rows` rows (SC'12, section III-B:
+  /// dynamic tiling). As many rows as a partition has, or more: no waiting.
+  KOKKOS_FUNCTION constexpr Options& dynamic_tiling(std::int64_t rows) {
+    m_dynamic_tiling = rows;
+    return *this;
+  }
+  KOKKOS_FUNCTION constexpr std::int64_t dynamic_tiling() const { return m_dynamic_tiling; }
+
+  /// `pcr` only: steps of parallel cyclic reduction, each of which doubles the number of
+  /// independent systems; each of those is then solved by one thread (PCR-Thomas). 0 (default):
+  /// as many as there are threads for; systems that do not fit into team scratch are first halved
+  /// by cyclic reduction until they do (CR-PCR).
+  KOKKOS_FUNCTION constexpr Options& reduction_steps(int steps) {
+    m_reduction_steps = steps;
+    return *this;
+  }
+  KOKKOS_FUNCTION constexpr int reduction_steps() const { return m_reduction_steps; }
 
  private:
   Algorithm m_algorithm = Algorithm::automatic;
   std::int64_t m_partition_size = 0;
   Transpose m_transpose = Transpose::none;
+  Pivoting m_pivoting = Pivoting::diagonal;
+  Marshaling m_marshaling = Marshaling::automatic;
+  int m_refine = 0, m_reduction_steps = 0;
+  std::int64_t m_dynamic_tiling = 0;
   double m_verify = 0;
 };
 

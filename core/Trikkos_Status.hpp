@@ -17,13 +17,15 @@ struct Status {
     none,
     singular,    ///< a column without a usable pivot: A is singular to working precision
     not_finite,  ///< Inf or NaN in A or b, or an intermediate overflow
-    unstable,    ///< an algorithm without pivoting met a pivot too small to trust its result
+    unstable,    ///< pivoting was needed where the algorithm does none (`thomas`, `pcr`: at all;
+                 ///< `spike`: across partitions), so x is not to be trusted; `segmented` does it
     inaccurate   ///< `Options::verify`: the backward error exceeds the tolerance
   };
 
   Reason reason = Reason::none;
-  std::int64_t row = -1;       ///< first bad row, -1 if none
-  double backward_error = -1;  ///< worst over the right-hand sides with `Options::verify`, else -1
+  std::int64_t row = -1;  ///< first bad row, -1 if none
+  double backward_error =
+      -1;  ///< worst of the right-hand sides; -1 without `Options::verify` or `refine`
 
   bool ok() const { return reason == Reason::none; }
   explicit operator bool() const { return ok(); }

@@ -93,6 +93,9 @@ void check_vectors(const char* function, std::int64_t n, const B& b, const X& x)
     expect_extent(function, "x", "systems", x.extent(0), b.extent(0), "b.extent(0)");
 }
 
+/// Rows of the longest partition that `Marshaling::on_chip` takes.
+inline constexpr std::int64_t longest_staged = 66;
+
 inline void check_options(const char* function, const Options& options) {
   if (options.partition_size() < 0 || options.partition_size() == 1)
     throw std::invalid_argument(std::string(function) + ": partition_size is " +
@@ -102,6 +105,24 @@ inline void check_options(const char* function, const Options& options) {
     throw std::invalid_argument(std::string(function) + ": verify is " +
                                 std::to_string(options.verify()) +
                                 ", expected a tolerance of at least 0");
+  const auto at_least_0 = [&](const char* what, std::int64_t value) {
+    if (value < 0)
+      throw std::invalid_argument(std::string(function) + ": " + what + " is " +
+                                  std::to_string(value) + ", expected at least 0");
+  };
+  at_least_0("refine", options.refine());
+  at_least_0("dynamic_tiling", options.dynamic_tiling());
+  at_least_0("reduction_steps", options.reduction_steps());
+  if (options.marshaling() == Marshaling::on_chip) {
+    const auto at_most = [&](const char* what, std::int64_t value, std::int64_t limit) {
+      if (value > limit)
+        throw std::invalid_argument(std::string(function) + ": " + what + " is " +
+                                    std::to_string(value) + ", expected at most " +
+                                    std::to_string(limit) + " (Marshaling::on_chip)");
+    };
+    at_most("partition_size", options.partition_size(), longest_staged);
+    at_most("dynamic_tiling", options.dynamic_tiling(), 0);
+  }
 }
 
 }  // namespace Trikkos::Impl

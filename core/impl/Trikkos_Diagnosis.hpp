@@ -31,17 +31,25 @@ struct Diagnosis {
   }
   KOKKOS_INLINE_FUNCTION void report(Status::Reason reason, std::int64_t row) const {
     word[suspect] = 0;  // every writer writes the same
-    Kokkos::atomic_min(word + elimination, 4 * row + static_cast<int>(reason));
+    lower(elimination, 4 * row + static_cast<int>(reason));
   }
   KOKKOS_INLINE_FUNCTION void report_merge(std::int64_t row) const {
     word[suspect] = 0;
-    Kokkos::atomic_min(word + merge, 4 * row + static_cast<int>(Status::Reason::singular));
+    lower(merge, 4 * row + static_cast<int>(Status::Reason::singular));
   }
-  KOKKOS_INLINE_FUNCTION void report_solution(std::int64_t row) const {
-    Kokkos::atomic_min(word + solution, row);
+  /// x is finite but not to be trusted.
+  KOKKOS_INLINE_FUNCTION void report_unstable(std::int64_t row) const {
+    lower(elimination, 4 * row + static_cast<int>(Status::Reason::unstable));
   }
+  KOKKOS_INLINE_FUNCTION void report_solution(std::int64_t row) const { lower(solution, row); }
   KOKKOS_INLINE_FUNCTION void mark_suspect() const { word[suspect] = 0; }
   KOKKOS_INLINE_FUNCTION bool is_suspect() const { return word[suspect] == 0; }
+
+ private:
+  /// Every row may have something to report: most then see a smaller one and only read.
+  KOKKOS_INLINE_FUNCTION void lower(Word minimum, std::int64_t code) const {
+    if (code < word[minimum]) Kokkos::atomic_min(word + minimum, code);
+  }
 };
 
 struct ResetDiagnosis {
@@ -72,8 +80,8 @@ Status fetch(const Exec& exec, const Words& words, const char* function) {
   std::int64_t host[Diagnosis::words];
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   Kokkos::deep_copy(
-      exec, Kokkos::View<std::int64_t[Diagnosis::words], Kokkos::HostSpace, Unmanaged>(host),
-      words);
+      exec, Kokkos::View<std::int64_t*, Kokkos::HostSpace, Unmanaged>(host, Diagnosis::words),
+      Kokkos::subview(words, Kokkos::pair<int, int>(0, Diagnosis::words)));
   exec.fence(function);
   return decode(host);
 }

@@ -32,18 +32,41 @@ class DoubleDouble {
   double m_high = 0, m_low = 0;
 };
 
-/// Per right-hand side: maxima that the kernels collect, and the quotient.
+/// A maximum that a NaN wins, as Inf.
+KOKKOS_FORCEINLINE_FUNCTION double max_or_nan(double m, double v) {
+  return v <= m ? m : (v != v ? Kokkos::Experimental::infinity_v<double> : v);
+}
+
+/// The maximum of nonnegative numbers, collected in memory as bits, which are ordered like the
+/// numbers: devices have an atomic maximum of integers, but not of doubles.
+class Maximum {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION double value() const { return Kokkos::bit_cast<double>(m_bits); }
+  KOKKOS_FORCEINLINE_FUNCTION void clear() { m_bits = 0; }
+  /// Most calls see that the maximum is high enough and only read it.
+  KOKKOS_FORCEINLINE_FUNCTION void raise(double v) {
+    const Bits bits = Kokkos::bit_cast<Bits>(max_or_nan(0, v));
+    if (bits > m_bits) Kokkos::atomic_max(&m_bits, bits);
+  }
+
+ private:
+  using Bits = unsigned long long;  // the 64-bit type whose maximum CUDA has as an atomic
+  Bits m_bits;
+};
+
+/// Per right-hand side: maxima that the kernels collect.
 struct ResidualNorms {
-  double a, x, b;            // largest entries
-  double residual, row_sum;  // of the scaled system
+  Maximum a, x, b;            // largest entries
+  Maximum residual, row_sum;  // of the scaled system
 };
 
 struct ResidualScale {
-  double a, x;
+  double a = 1, x = 1;
 
+  KOKKOS_DEFAULTED_FUNCTION ResidualScale() = default;
   KOKKOS_FORCEINLINE_FUNCTION explicit ResidualScale(const ResidualNorms& norms)
-      : a(scale_for<double>(exponent_field(norms.a))),
-        x(scale_for<double>(exponent_field(norms.x))) {}
+      : a(scale_for<double>(exponent_field(norms.a.value()))),
+        x(scale_for<double>(exponent_field(norms.x.value()))) {}
   /// v * a * x, the factor below one first: no overflow on the way to a product that fits
   KOKKOS_FORCEINLINE_FUNCTION double product(double v) const {
     return a < x ? v * a * x : v * x * a;
@@ -51,20 +74,85 @@ struct ResidualScale {
 };
 
 template <class T>
+KOKKOS_FORCEINLINE_FUNCTION double real_part(const T& v) {
+  if constexpr (is_complex_v<T>)
+    return v.real();
+  else
+    return v;
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION double imaginary_part(const T& v) {
+  if constexpr (is_complex_v<T>)
+    return v.imag();
+  else
+    return 0;
+}
+
+/// |re + i im|, where im is 0 unless T is complex.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION double length(double re, double im) {
+  if constexpr (is_complex_v<T>)
+    return Kokkos::hypot(re, im);
+  else
+    return Kokkos::abs(re);
+}
+
+/// Row i of b - A x, and the sum of |A| in it, scaled.
+struct RowResidual {
+  double re, im, row_sum;
+};
+template <class T, class X>
+KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Bands<T>& A, const Strided<const T>& b,
+                                                     const X& x, std::int64_t i,
+                                                     const ResidualScale& scale) {
+  const std::int64_t n = A.n;
+  const T a[3] = {A.lower(i), A.diag(i), A.upper(i)};
+  const T v[3] = {x[i > 0 ? i - 1 : n - 1], x[i], x[i < n - 1 ? i + 1 : 0]};
+  DoubleDouble re, im;
+  double sum = 0;
+  re.add(scale.product(real_part(b[i])));
+  im.add(scale.product(imaginary_part(b[i])));
+  for (int j = 0; j < 3; ++j) {
+    const double ar = real_part(a[j]) * scale.a, ai = imaginary_part(a[j]) * scale.a;
+    const double xr = real_part(v[j]) * scale.x, xi = imaginary_part(v[j]) * scale.x;
+    re.add_product(-ar, xr);
+    if constexpr (is_complex_v<T>) {
+      re.add_product(ai, xi);
+      im.add_product(-ar, xi);
+      im.add_product(-ai, xr);
+    }
+    sum += length<T>(ar, ai);
+  }
+  return {re.value(), im.value(), sum};
+}
+
+template <class T>
 KOKKOS_FORCEINLINE_FUNCTION double absolute(const T& v) {
   return static_cast<double>(Kokkos::abs(v));
 }
 
-/// A maximum that a NaN wins.
-KOKKOS_FORCEINLINE_FUNCTION double max_or_nan(double m, double v) {
-  return v <= m ? m : (v != v ? Kokkos::Experimental::infinity_v<double> : v);
-}
+/// The rows of all right-hand sides in work items of several rows, so that maxima are taken in
+/// registers first: a stretch of rows on a host, every so-manieth row on a device (coalesced).
+template <bool Host>
+struct RowItems {
+  static constexpr std::int64_t rows_in_item = Host ? 8192 : 16;
 
-/// Raises a maximum in memory; most calls see that it is high enough and only read it.
-template <class V>
-KOKKOS_INLINE_FUNCTION void raise(V& maximum, V v) {
-  if (!(v <= maximum)) Kokkos::atomic_max(&maximum, v);
-}
+  std::int64_t n;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t count() const {
+    return (n + rows_in_item - 1) / rows_in_item;
+  }
+
+  /// body(right-hand side, row) for all rows of an item; returns the right-hand side.
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION std::int64_t for_rows(std::int64_t item, const Body& body) const {
+    const auto [k, t] = split_index(item, count());
+    const std::int64_t first = Host ? t * rows_in_item : t, step = Host ? 1 : count();
+    const std::int64_t end = Host && first + rows_in_item < n ? first + rows_in_item : n;
+    for (std::int64_t i = first; i < end; i += step) body(k, i);
+    return k;
+  }
+};
 
 template <class T, bool Host>
 struct ResidualKernels {
@@ -80,68 +168,52 @@ struct ResidualKernels {
   struct Quotient {};
 
   KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t k) const {
-    norms[k] = ResidualNorms{0, 0, 0, 0, 0};
+    norms[k].a.clear();
+    norms[k].x.clear();
+    norms[k].b.clear();
+    norms[k].residual.clear();
+    norms[k].row_sum.clear();
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Norms, std::int64_t item) const {
     double a = 0, xm = 0, bm = 0;
-    const std::int64_t system = for_rows(item, [&](std::int64_t k, std::int64_t i) {
+    const std::int64_t system = rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
       a = max_or_nan(max_or_nan(max_or_nan(a, absolute(A.lower(i))), absolute(A.diag(i))),
                      absolute(A.upper(i)));
       xm = max_or_nan(xm, absolute(x[k][i]));
       bm = max_or_nan(bm, absolute(b[k][i]));
     });
-    raise(norms[system].a, a);
-    raise(norms[system].x, xm);
-    raise(norms[system].b, bm);
+    norms[system].a.raise(a);
+    norms[system].x.raise(xm);
+    norms[system].b.raise(bm);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Residual, std::int64_t item) const {
     double residual = 0, row_sum = 0;
-    const ResidualScale scale(norms[item / items()]);
-    const std::int64_t system = for_rows(item, [&](std::int64_t k, std::int64_t i) {
-      const std::int64_t n = A.n;
-      const T a[3] = {A.lower(i), A.diag(i), A.upper(i)};
-      const T v[3] = {x[k][i > 0 ? i - 1 : n - 1], x[k][i], x[k][i < n - 1 ? i + 1 : 0]};
-      DoubleDouble re, im;
-      double sum = 0;
-      re.add(scale.product(real(b[k][i])));
-      im.add(scale.product(imaginary(b[k][i])));
-      for (int j = 0; j < 3; ++j) {
-        const double ar = real(a[j]) * scale.a, ai = imaginary(a[j]) * scale.a;
-        const double xr = real(v[j]) * scale.x, xi = imaginary(v[j]) * scale.x;
-        re.add_product(-ar, xr);
-        if constexpr (is_complex_v<T>) {
-          re.add_product(ai, xi);
-          im.add_product(-ar, xi);
-          im.add_product(-ai, xr);
-        }
-        sum += Kokkos::hypot(ar, ai);
-      }
-      residual = max_or_nan(residual, Kokkos::hypot(re.value(), im.value()));
-      row_sum = max_or_nan(row_sum, sum);
+    const ResidualScale scale(norms[split_index(item, rows().count()).first]);
+    const std::int64_t system = rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
+      const auto r = row_residual(A, b[k], x[k], i, scale);
+      residual = max_or_nan(residual, length<T>(r.re, r.im));
+      row_sum = max_or_nan(row_sum, r.row_sum);
     });
-    raise(norms[system].residual, residual);
-    raise(norms[system].row_sum, row_sum);
+    norms[system].residual.raise(residual);
+    norms[system].row_sum.raise(row_sum);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Quotient, std::int64_t k) const {
+    constexpr double infinity = Kokkos::Experimental::infinity_v<double>;
     const ResidualNorms& m = norms[k];
     const ResidualScale scale(m);
-    const double rhs = scale.product(m.b), bound = m.row_sum * (m.x * scale.x) + rhs;
-    double eta = m.residual / bound;
-    if (m.residual == 0) eta = 0;
-    if (!(m.a + m.x + m.b < Kokkos::Experimental::infinity_v<double>)) {
-      // an entry beyond the range of a sum, or Inf, or NaN
-      const auto infinite = [](double v) {
-        return !(v < Kokkos::Experimental::infinity_v<double>);
-      };
-      if (infinite(m.a) || infinite(m.x) || infinite(m.b))
-        eta = Kokkos::Experimental::infinity_v<double>;
-    } else if (!(rhs < Kokkos::Experimental::infinity_v<double>)) {
+    const double a = m.a.value(), xm = m.x.value(), bm = m.b.value();
+    const double residual = m.residual.value(), rhs = scale.product(bm);
+    double eta = residual == 0 ? 0 : residual / (m.row_sum.value() * (xm * scale.x) + rhs);
+    if (!(a + xm + bm < infinity)) {  // an entry beyond the range of a sum, or Inf, or NaN
+      if (!(a < infinity && xm < infinity && bm < infinity)) eta = infinity;
+    } else if (!(rhs < infinity)) {
       eta = 1;  // A x is nothing beside b
     }
-    raise(*worst, Kokkos::bit_cast<std::int64_t>(eta));
+    const std::int64_t bits = Kokkos::bit_cast<std::int64_t>(eta);
+    if (bits > *worst) Kokkos::atomic_max(worst, bits);
   }
 
   template <class Exec>
@@ -150,7 +222,7 @@ struct ResidualKernels {
     using Kokkos::IndexType;
     using Kokkos::RangePolicy;
     using Index = IndexType<std::int64_t>;
-    const std::int64_t all = rhs_count * items();
+    const std::int64_t all = rhs_count * rows().count();
     Kokkos::parallel_for("Trikkos::backward_error::clear",
                          RangePolicy<Exec, Index, Clear>(exec, 0, rhs_count), *this);
     Kokkos::parallel_for("Trikkos::backward_error::norms",
@@ -162,32 +234,7 @@ struct ResidualKernels {
   }
 
  private:
-  // Rows of a work item: a stretch of them on a host, every so-manieth on a device (coalesced).
-  static constexpr std::int64_t rows_in_item = Host ? 8192 : 256;
-
-  KOKKOS_INLINE_FUNCTION std::int64_t items() const {
-    return (A.n + rows_in_item - 1) / rows_in_item;
-  }
-  template <class Body>
-  KOKKOS_INLINE_FUNCTION std::int64_t for_rows(std::int64_t item, const Body& body) const {
-    const std::int64_t k = item / items(), t = item % items();
-    const std::int64_t first = Host ? t * rows_in_item : t, step = Host ? 1 : items();
-    const std::int64_t end = Host && first + rows_in_item < A.n ? first + rows_in_item : A.n;
-    for (std::int64_t i = first; i < end; i += step) body(k, i);
-    return k;
-  }
-  static KOKKOS_FORCEINLINE_FUNCTION double real(const T& v) {
-    if constexpr (is_complex_v<T>)
-      return v.real();
-    else
-      return v;
-  }
-  static KOKKOS_FORCEINLINE_FUNCTION double imaginary(const T& v) {
-    if constexpr (is_complex_v<T>)
-      return v.imag();
-    else
-      return 0;
-  }
+  KOKKOS_INLINE_FUNCTION RowItems<Host> rows() const { return {A.n}; }
 };
 
 }  // namespace Trikkos::Impl

@@ -131,13 +131,13 @@ KOKKOS_FORCEINLINE_FUNCTION T conjugate(const T& v) {
 
 /// A number in every lane.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V constant(int value) {
+KOKKOS_FORCEINLINE_FUNCTION V constant(double value) {
   if constexpr (is_complex_lanes_v<V>)
     return {constant<Real<V>>(value), constant<Real<V>>(0)};
   else if constexpr (is_lanes_v<V>)
     return V{} + static_cast<std::remove_cvref_t<decltype(V{}[0])>>(value);
   else
-    return V(value);
+    return V(static_cast<Real<V>>(value));
 }
 
 // ---- select, magnitude, reciprocal

@@ -91,6 +91,14 @@ struct Columns {
   }
 };
 
+/// Right-hand side and row of an index that counts all rows of all of them. The first one, often
+/// the only one, needs no 64-bit division, which devices do in software.
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<std::int64_t, std::int64_t> split_index(std::int64_t index,
+                                                                                 std::int64_t n) {
+  if (index < n) return {0, index};
+  return {index / n, index % n};
+}
+
 /// `b` of rank 1 (row) or rank 2 (system, row).
 template <class T, class View>
 Columns<T> columns(const View& b) {
