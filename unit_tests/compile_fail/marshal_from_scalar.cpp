@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// expect: Trikkos::marshal: from must hold float, double or Kokkos::complex of either
+
+#include <Trikkos.hpp>
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+
+int main() {
+  const Exec exec;
+  const Kokkos::View<int**, Exec> v, to;
+  Trikkos::marshal(exec, v, to);
+}

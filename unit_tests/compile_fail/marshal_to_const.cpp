@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// expect: Trikkos::marshal: to must not be const: it receives the values
+
+#include <Trikkos.hpp>
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+
+int main() {
+  const Exec exec;
+  const Kokkos::View<double**, Exec> v;
+  const Kokkos::View<const double**, Exec> to;
+  Trikkos::marshal(exec, v, to);
+}
