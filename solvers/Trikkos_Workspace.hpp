@@ -9,8 +9,10 @@
 #include <Trikkos_Tridiagonal.hpp>
 #include <algorithm>
 #include <impl/Trikkos_Check.hpp>
-#include <impl/Trikkos_Residual.hpp>
-#include <impl/Trikkos_Segmented.hpp>
+#include <impl/Trikkos_Partitioned.hpp>
+#include <impl/Trikkos_PcrHostCall.hpp>
+#include <impl/Trikkos_Refinement.hpp>
+#include <impl/Trikkos_Spike.hpp>
 #include <impl/Trikkos_ThomasHostCall.hpp>
 #include <variant>
 
@@ -22,14 +24,15 @@ struct NoWork {
   KOKKOS_INLINE_FUNCTION void operator()(const Member&) const {}
 };
 
-/// A copy of b for `Options::verify`: x may be the same View.
+/// A copy of b for `Options::verify` and `refine`: x may be the same View.
 template <class T>
 struct KeepRhs {
   Columns<const T> from;
   Columns<T> to;
   std::int64_t n;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    to[i / n][i % n] = from[i / n][i % n];
+    const auto [k, row] = split_index(i, n);
+    to[k][row] = from[k][row];
   }
 };
 }  // namespace Impl
@@ -76,11 +79,17 @@ class Workspace {
         view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::storage"), words * m_block);
     m_words =
         decltype(m_words)(view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::diagnosis"));
-    if (options.verify() > 0) {
-      m_norms = decltype(m_norms)(
-          view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::norms"), m_block);
-      m_rhs = decltype(m_rhs)(view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::rhs"),
-                              m_block * n);
+    const auto allocate = [&](auto& view, const std::string& label, std::int64_t count) {
+      view = std::remove_reference_t<decltype(view)>(view_alloc(exec, WithoutInitializing, label),
+                                                     count);
+    };
+    if (measures()) {
+      allocate(m_norms, "Trikkos::Workspace::norms", m_block);
+      allocate(m_rhs, "Trikkos::Workspace::rhs", m_block * n);
+    }
+    if (options.refine() > 0) {
+      allocate(m_correction, "Trikkos::Workspace::correction", m_block * n);
+      allocate(m_refinement, "Trikkos::Workspace::refinement", m_block);
     }
     reset_diagnosis(exec);
     // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
@@ -94,10 +103,18 @@ class Workspace {
   /// What the last solve with this workspace found. Waits for `exec`.
   Status status(const Exec& exec) const {
     Status s = Impl::fetch(exec, m_words, "Trikkos::Workspace::status");
-    if (m_options.verify() == 0)
+    if (!measures()) {
       s.backward_error = -1;
-    else if (s.ok() && !(s.backward_error <= m_options.verify()))
-      s.reason = Status::Reason::inaccurate;
+      return s;
+    }
+    const double refined = 50 * Kokkos::Experimental::epsilon_v<Impl::Real<T>>;
+    const double tolerance = m_options.verify() > 0 ? m_options.verify() : refined;
+    const bool accurate = s.backward_error <= tolerance;
+    if (s.reason == Status::Reason::unstable && m_options.refine() > 0 && accurate) {
+      s.reason = Status::Reason::none;  // it was, but refinement has mended it
+      s.row = -1;
+    }
+    if (s.ok() && m_options.verify() > 0 && !accurate) s.reason = Status::Reason::inaccurate;
     return s;
   }
 
@@ -105,13 +122,16 @@ class Workspace {
   const Options& options() const { return m_options; }
   /// The algorithm that solves; never `automatic`.
   Algorithm algorithm() const {
+    if (std::holds_alternative<Spike>(m_method)) return Algorithm::spike;
+    if (std::holds_alternative<Pcr>(m_method)) return Algorithm::pcr;
     return std::holds_alternative<Segmented>(m_method) ? Algorithm::segmented : Algorithm::thomas;
   }
   /// Device memory held.
   std::size_t bytes() const {
-    return sizeof(T) * (m_storage.extent(0) + m_rhs.extent(0)) +
+    return sizeof(T) * (m_storage.extent(0) + m_rhs.extent(0) + m_correction.extent(0)) +
            sizeof(Impl::ResidualNorms) * m_norms.extent(0) +
-           sizeof(std::int64_t) * Impl::Diagnosis::words;
+           sizeof(Impl::RefinementNorms) * m_refinement.extent(0) +
+           sizeof(std::int64_t) * m_words.extent(0);
   }
 
   /// \private What `solve` runs: all right-hand sides, block by block.
@@ -123,7 +143,7 @@ class Workspace {
       Impl::Columns<const T> b_block{b.data + first * b.rhs_stride, b.rhs_stride, b.row_stride};
       const Impl::Columns<T> x_block{x.data + first * x.rhs_stride, x.rhs_stride, x.row_stride};
       const bool reset = first == 0;
-      if (m_options.verify() > 0) {
+      if (measures()) {
         const Impl::Columns<T> kept{m_rhs.data(), m_n, 1};
         Kokkos::parallel_for(
             "Trikkos::Workspace::keep_rhs",
@@ -131,12 +151,17 @@ class Workspace {
             Impl::KeepRhs<T>{b_block, kept, m_n});
         b_block = {kept.data, m_n, 1};
       }
-      std::visit(
-          [&](const auto& m) {
-            m.launch(exec, A, b_block, x_block, count, m_storage.data(), diagnosis(), reset);
-          },
-          m_method);
-      if (m_options.verify() > 0)
+      launch(exec, A, b_block, x_block, count, diagnosis(), reset);
+      for (int step = 0; step < m_options.refine(); ++step) {
+        const Impl::Columns<T> d{m_correction.data(), m_n, 1};
+        // what it reports does not concern x: a diagnosis of its own
+        Impl::Refinement<T, Impl::is_host_v<Exec>>{A, b_block, x_block, d, m_refinement.data()}
+            .launch(exec, count, [&] {
+              launch(exec, A, {d.data, d.rhs_stride, d.row_stride}, d, count,
+                     {m_words.data() + Impl::Diagnosis::words}, true);
+            });
+      }
+      if (measures())
         Impl::ResidualKernels<T, Impl::is_host_v<Exec>>{
             A,     b_block,        {x_block.data, x_block.rhs_stride, x_block.row_stride},
             count, m_norms.data(), m_words.data() + Impl::Diagnosis::backward_error}
@@ -147,8 +172,10 @@ class Workspace {
  private:
   using Memory = typename Exec::memory_space;
   using Segmented = Impl::Segmented<T, Exec>;
+  using Spike = Impl::Spike<T, Exec>;
+  using Pcr = Impl::PcrHostCall<T, Exec>;
   using Thomas = Impl::ThomasHostCall<T, Exec>;
-  using Method = std::variant<Segmented, Thomas>;
+  using Method = std::variant<Segmented, Spike, Pcr, Thomas>;
 
   template <class View, class B>
   static void check(const Tridiagonal<View>& A, const B& b) {
@@ -169,8 +196,18 @@ class Workspace {
   static Method method(std::int64_t n, const Options& options) {
     const Algorithm chosen =
         options.algorithm() == Algorithm::automatic ? choose_algorithm(n) : options.algorithm();
+    if (chosen == Algorithm::spike) return Spike(n, options);
+    if (chosen == Algorithm::pcr) return Pcr(n, options);
     if (chosen == Algorithm::thomas) return Thomas(n, options);
     return Segmented(n, options);
+  }
+  bool measures() const { return m_options.verify() > 0 || m_options.refine() > 0; }
+  void launch(const Exec& exec, const Impl::Bands<T>& A, const Impl::Columns<const T>& b,
+              const Impl::Columns<T>& x, std::int64_t count, const Impl::Diagnosis& found,
+              bool reset) const {
+    std::visit(
+        [&](const auto& m) { m.launch(exec, A, b, x, count, m_storage.data(), found, reset); },
+        m_method);
   }
   void reset_diagnosis(const Exec& exec) const {
     Kokkos::parallel_for("Trikkos::Workspace::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
@@ -181,9 +218,10 @@ class Workspace {
   std::int64_t m_n, m_block = 1;
   Options m_options;
   Method m_method;
-  Kokkos::View<T*, Memory> m_storage, m_rhs;
-  Kokkos::View<std::int64_t[Impl::Diagnosis::words], Memory> m_words;
+  Kokkos::View<T*, Memory> m_storage, m_rhs, m_correction;
+  Kokkos::View<std::int64_t[2 * Impl::Diagnosis::words], Memory> m_words;  // x, then correction
   Kokkos::View<Impl::ResidualNorms*, Memory> m_norms;
+  Kokkos::View<Impl::RefinementNorms*, Memory> m_refinement;
 };
 
 template <class Exec, class View, class B>

@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_PARTITIONDIAGNOSIS_HPP
 
 #include <impl/Trikkos_Diagnosis.hpp>
+#include <impl/Trikkos_DiagonalPivoting.hpp>
 #include <impl/Trikkos_System.hpp>
 #include <impl/Trikkos_TwoRowCarry.hpp>
 
@@ -21,12 +22,34 @@ KOKKOS_INLINE_FUNCTION Equation<T> scaled_row(const Bands<T>& A, const Strided<c
   return scaled(Equation<T>{A.lower(i), A.diag(i), A.upper(i), b[i]});
 }
 
+/// The rows of one partition where they are in memory: `Rows` of an elimination's first pass.
+template <class T>
+struct UnstagedRows {
+  using value_type = T;
+  using index_type = std::int64_t;
+  static constexpr bool ragged = false;
+
+  const Bands<T>& A;
+  Strided<const T> b;
+  std::int64_t first, m;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return m; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const { return m; }
+  KOKKOS_FORCEINLINE_FUNCTION bool longer_than(std::int64_t k) const { return k < m; }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(std::int64_t k) const {
+    return scaled_row(A, b, first + k);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T> equation(std::int64_t k) const {
+    return k < m ? inner_equation(k) : Equation<T>{T(0), T(1), T(0), T(0)};
+  }
+};
+
 /// Repeats the elimination of rows [first, first + length) and reports the first row that is not
 /// finite or zero, or else the first column without a pivot.
 template <class T>
-KOKKOS_INLINE_FUNCTION void diagnose_partition(const Diagnosis& diagnosis, const Bands<T>& A,
-                                               const Strided<const T>& b, std::int64_t first,
-                                               std::int64_t length) {
+KOKKOS_INLINE_FUNCTION void diagnose_partition(TwoRowCarry, const Diagnosis& diagnosis,
+                                               const Bands<T>& A, const Strided<const T>& b,
+                                               std::int64_t first, std::int64_t length) {
   Segment<T> s = transparent_segment<T>();
   Equation<T> before{};
   for (std::int64_t k = 0; k < length; ++k) {
@@ -47,6 +70,23 @@ KOKKOS_INLINE_FUNCTION void diagnose_partition(const Diagnosis& diagnosis, const
     if (k >= 1 && !is_finite(s)) return diagnosis.report(Status::Reason::not_finite, i);
     before = e;
   }
+}
+
+/// ... and where SPIKE's partition is singular by itself, or would need a pivot from outside.
+template <Pivoting P, class T>
+KOKKOS_INLINE_FUNCTION void diagnose_partition(DiagonalPivoting<P>, const Diagnosis& diagnosis,
+                                               const Bands<T>& A, const Strided<const T>& b,
+                                               std::int64_t first, std::int64_t length) {
+  for (std::int64_t i = first; i < first + length; ++i) {
+    const Equation<T> e = scaled_row(A, b, i);
+    const auto probe =
+        finite_probe(e.a) + finite_probe(e.b) + finite_probe(e.c) + finite_probe(e.d);
+    if (!(probe == 0)) return diagnosis.report(Status::Reason::not_finite, i);
+    if (magnitude(e.a) == 0 && magnitude(e.b) == 0 && magnitude(e.c) == 0)
+      return diagnosis.report(Status::Reason::singular, i);
+  }
+  const Segment<T> s = DiagonalPivoting<P>{}.reduce(UnstagedRows<T>{A, b, first, length});
+  if (!is_finite(s)) diagnosis.report(Status::Reason::unstable, first);
 }
 
 /// Reports a merge of two finite segments that is not finite: one of the two unknowns that it

@@ -40,7 +40,7 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, T* scrat
                                                   const Check& check) {
   const int t = member.team_rank();
   const SegmentArray<T> slots{scratch, lanes};
-  slots.put(t, s);
+  if (t < lanes) slots.put(t, s);
   member.team_barrier();
   TRIKKOS_UNROLL(1)
   for (int h = lanes / 2; h >= lanes >> levels && h > 0; h /= 2) {

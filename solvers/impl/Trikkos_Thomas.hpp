@@ -78,15 +78,18 @@ struct Thomas {
             minus_product(T(0), multiplier, s.w)};
   }
 
-  /// Forward sweep: y into x, the last unknown into x(n-1). `keep(i, state)` sees every state.
+  /// Forward sweep: y into x, the last unknown into x(n-1). `keep(i, state)` sees every state, and
+  /// after it neither lower(i) nor diag(i) is read again.
   template <class Keep>
   KOKKOS_INLINE_FUNCTION ThomasVerdict forward(const Strided<const T>& b, const Strided<T>& x,
                                                const Keep& keep) const {
     const std::int64_t n = A.n;
     ThomasVerdict verdict;
     // `p` and `fill`, the elimination's part in the row, against the row: |L||U| against |A|, the
-    // backward error of LU without pivoting. Below the normal numbers it cannot be judged.
-    const auto check = [&](std::int64_t i, const T& p, const Real<T>& fill) {
+    // backward error of LU without pivoting. Rows of very different size, as a matrix dominant by
+    // columns may have, fail that with multipliers up to 1, which are no worse than those of
+    // partial pivoting. Below the normal numbers it cannot be judged.
+    const auto check = [&](std::int64_t i, const T& p, const Real<T>& fill, bool small_multiplier) {
       if (verdict.row >= 0) return;
       const T lower = A.lower(i), diag = A.diag(i), upper = A.upper(i);
       auto size = magnitude(diag);
@@ -96,7 +99,8 @@ struct Thomas {
           finite_probe(lower) + finite_probe(diag) + finite_probe(upper) + finite_probe(b[i]);
       if (!(probe == 0))
         verdict = {i, Status::Reason::not_finite};
-      else if (!(magnitude(p) > 0 && magnitude(p) + fill <= growth_limit * size &&
+      else if (!(magnitude(p) > 0 &&
+                 (small_multiplier || magnitude(p) + fill <= growth_limit * size) &&
                  size >= Kokkos::Experimental::norm_min_v<Real<T>>))
         verdict = {i, Status::Reason::unstable};
     };
@@ -106,17 +110,19 @@ struct Thomas {
     // the last row: r at column i, its diagonal and right-hand side so far
     T r = ring ? A.upper(n - 1) : T(0), last_p = A.diag(n - 1), last_y = n > 1 ? b[n - 1] : y;
     Real<T> last_fill(0);
+    bool last_small = false;
     for (std::int64_t i = 0; i < n - 1; ++i) {
       if (i > 0) {
         T l;
         s = next(s, i, l);
         y = b[i] - l * y;
-        check(i, s.p, magnitude(l * A.upper(i - 1)) + magnitude(s.w));
+        check(i, s.p, magnitude(l * A.upper(i - 1)) + magnitude(s.w), magnitude(l) <= 1);
       } else {
-        check(i, s.p, Real<T>(0));
+        check(i, s.p, Real<T>(0), false);
       }
       x[i] = y;
       keep(i, s);
+      if (!ring && i < n - 2) continue;
       // row n-1 loses column i: to the corner's fill and, at i = n-2, to its own lower entry
       if (i == n - 2) r += A.lower(n - 1);
       const T m = r / s.p, column = s.w + (i == n - 2 ? A.upper(n - 2) : T(0));
@@ -124,10 +130,12 @@ struct Thomas {
       last_fill += magnitude(m * column) + magnitude(m * A.upper(i));
       last_y -= m * y;
       r = -m * A.upper(i);
+      last_small = !ring && magnitude(m) <= 1;
     }
     if (n == 1) last_p = s.p;
-    check(n - 1, last_p, last_fill);
+    check(n - 1, last_p, last_fill, last_small);
     x[n - 1] = last_y / last_p;
+    keep(n - 1, {last_p, T(0)});
     return verdict;
   }
 
@@ -180,15 +188,31 @@ struct Thomas {
     return verdict;
   }
 
-  /// Solves with memory for n states.
+  /// Solves with memory for n states: `keep(i, state)` stores one, `kept(i)` is it.
+  template <class Keep, class Kept>
+  KOKKOS_INLINE_FUNCTION ThomasVerdict solve(const Strided<const T>& b, const Strided<T>& x,
+                                             const Keep& keep, const Kept& kept) const {
+    if (A.n == 0) return {};
+    const ThomasVerdict verdict = forward(b, x, keep);
+    const T last = x[A.n - 1];
+    for (std::int64_t i = A.n - 2; i >= 0; --i) back(x, i, last, kept(i));
+    return verdict;
+  }
   KOKKOS_INLINE_FUNCTION ThomasVerdict solve(const Strided<const T>& b, const Strided<T>& x,
                                              ThomasState<T>* states) const {
-    if (A.n == 0) return {};
-    const ThomasVerdict verdict =
-        forward(b, x, [&](std::int64_t i, const ThomasState<T>& s) { states[i] = s; });
-    const T last = x[A.n - 1];
-    for (std::int64_t i = A.n - 2; i >= 0; --i) back(x, i, last, states[i]);
-    return verdict;
+    return solve(
+        b, x, [&](std::int64_t i, const ThomasState<T>& s) { states[i] = s; },
+        [&](std::int64_t i) { return states[i]; });
+  }
+
+  /// Solves an open system again, in place, with the pivots of an earlier solve.
+  template <class Kept>
+  KOKKOS_INLINE_FUNCTION void solve_again(const Strided<T>& x, const Kept& kept) const {
+    for (std::int64_t i = 1; i < A.n; ++i) x[i] -= quotient(A.lower(i), kept(i - 1).p) * x[i - 1];
+    for (std::int64_t i = A.n - 1; i >= 0; --i) {
+      const T y = i < A.n - 1 ? x[i] - A.upper(i) * x[i + 1] : x[i];
+      x[i] = y / kept(i).p;
+    }
   }
 };
 

@@ -4,7 +4,8 @@
 #ifndef TRIKKOS_IMPL_TWOROWCARRY_HPP
 #define TRIKKOS_IMPL_TWOROWCARRY_HPP
 
-#include <impl/Trikkos_Scalar.hpp>
+#include <impl/Trikkos_Segment.hpp>
+#include <string>
 
 /// \file
 /// The recurrences of `Algorithm::segmented`.
@@ -31,46 +32,6 @@ inline constexpr std::int64_t longest_carry = 66;
 inline std::int64_t carried_rows(std::int64_t partition_size) {
   const std::int64_t stretches = (partition_size + longest_carry - 1) / longest_carry;
   return (partition_size + stretches - 1) / stretches;
-}
-
-/// One row of the system: a x(k-1) + b x(k) + c x(k+1) = d.
-template <class V>
-struct Equation {
-  V a, b, c, d;
-};
-
-/// l x_prev + u x_first + p x_k + q x_(k+1) = f
-template <class V>
-struct CarriedRow {
-  V l, u, p, q, f;
-};
-
-/// Two rows that stand for a partition or for several merged ones: p belongs to its last unknown,
-/// q to the first one after it.
-template <class V>
-struct Segment {
-  CarriedRow<V> top, bottom;
-};
-inline constexpr int segment_words = 10;
-
-/// Scales the row by a power of two so that its largest coefficient is near 1: partial pivoting
-/// then compares like with like, and products of coefficients neither overflow nor underflow. A row
-/// with an infinite coefficient becomes infinite throughout; as a pivot it would silently vanish.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION Equation<V> scaled(const Equation<V>& e) {
-  auto field = exponent_field(e.b);
-  const auto of_a = exponent_field(e.a), of_c = exponent_field(e.c);
-  field = of_a > field ? of_a : field;
-  field = of_c > field ? of_c : field;
-  const auto s = scale_for<Real<V>>(field);
-  return {e.a * s, e.b * s, e.c * s, e.d * s};
-}
-
-/// A partition of no rows: u is x_next and v is x_prev, so its neighbours see each other.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION Segment<V> transparent_segment() {
-  const V zero = constant<V>(0), one = constant<V>(1);
-  return {{zero, one, zero, -one, zero}, {-one, zero, one, zero, zero}};
 }
 
 /// A partition of one row: u and v are the same unknown.
@@ -119,12 +80,6 @@ struct FoldedPair {
   V Ap, Aq, Af, Bp, Bq, Bf;
 };
 
-/// What the pivot row leaves for the back substitution: x_k = f - q x_(k+1) - r x_(k+2).
-template <class V>
-struct BackRow {
-  V q, r, f;
-};
-
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION FoldedPair<V> start_fold(const Equation<V>& e0, const Equation<V>& e1,
                                                      const V& x_prev, const V& x_first) {
@@ -151,106 +106,78 @@ KOKKOS_FORCEINLINE_FUNCTION BackRow<V> fold(FoldedPair<V>& s, const Equation<V>&
   return {Pq * inv, Pr * inv, Pf * inv};
 }
 
-/// What a merge leaves for the way down: the two unknowns where the segments met.
-///   u2 = g[0] - g[1] x_prev - g[2] u1 - g[3] v2 - g[4] x_next
-///   v1 = g[5] - g[6] x_prev - g[7] u1 - g[8] u2 - g[9] v2 - g[10] x_next
-template <class T>
-struct MergeNode {
-  static constexpr int words = 11, first_of_v1 = 5;
-  T g[words];
-};
-
-/// The values around and at the ends of a segment.
-template <class V>
-struct Bounds {
-  V prev, first, last, next;
-};
-
-/// Merges two neighbours: eliminates v1, the last unknown of the left one, and u2, the first of the
-/// right one, from their four rows with partial pivoting.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge(const Segment<T>& left, const Segment<T>& right,
-                                             MergeNode<T>& node) {
-  enum { prev, u1, v1, u2, v2, next, rhs, columns };
-  const T zero = constant<T>(0);
-  T w[4][columns] = {
-      {left.top.l, left.top.u, left.top.p, left.top.q, zero, zero, left.top.f},
-      {left.bottom.l, left.bottom.u, left.bottom.p, left.bottom.q, zero, zero, left.bottom.f},
-      {zero, zero, right.top.l, right.top.u, right.top.p, right.top.q, right.top.f},
-      {zero, zero, right.bottom.l, right.bottom.u, right.bottom.p, right.bottom.q, right.bottom.f}};
-  const auto order = [&](int i, int j, int column) {
-    const auto larger = magnitude(w[j][column]) > magnitude(w[i][column]);
-    for (int k = 0; k < columns; ++k) swap_if(larger, w[i][k], w[j][k]);
-  };
-  order(0, 1, v1);
-  order(2, 3, v1);
-  order(0, 2, v1);
-  const T inv1 = reciprocal(w[0][v1]);
-  for (int j = 1; j < 4; ++j) {
-    const T m = w[j][v1] * inv1;
-    for (int k = 0; k < columns; ++k)
-      if (k != v1) w[j][k] -= m * w[0][k];
+/// The elimination of `segmented`.
+struct TwoRowCarry {
+  /// What labels of kernels begin with.
+  static std::string label(const char* kernel) {
+    return std::string("Trikkos::segmented::") + kernel;
   }
-  order(1, 2, u2);
-  order(1, 3, u2);
-  const T inv2 = reciprocal(w[1][u2]);
-  for (int j = 2; j < 4; ++j) {
-    const T m = w[j][u2] * inv2;
-    for (int k = 0; k < columns; ++k)
-      if (k != v1 && k != u2) w[j][k] -= m * w[1][k];
+  static constexpr int device_rows = 15;
+  static constexpr std::int64_t default_row_multiple = 1;
+  /// A partition of more than 66 rows is carried in shorter stretches.
+  static std::int64_t rows_in_one_go(std::int64_t partition_size) {
+    return carried_rows(partition_size);
   }
-  node = {{w[1][rhs] * inv2, w[1][prev] * inv2, w[1][u1] * inv2, w[1][v2] * inv2, w[1][next] * inv2,
-           w[0][rhs] * inv1, w[0][prev] * inv1, w[0][u1] * inv1, w[0][u2] * inv1, w[0][v2] * inv1,
-           w[0][next] * inv1}};
-  return {{w[2][prev], w[2][u1], w[2][v2], w[2][next], w[2][rhs]},
-          {w[3][prev], w[3][u1], w[3][v2], w[3][next], w[3][rhs]}};
-}
 
-/// The way down through a merge. `g(k)` yields the node's words; `b` becomes the bounds of the left
-/// or the right child; returned are those of the other child's near end, {v1, u2}.
-template <class T, class Words>
-KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<T, T> meeting_point(const Bounds<T>& b, const Words& g) {
-  const T u2 = g(0) - g(1) * b.prev - g(2) * b.first - g(3) * b.last - g(4) * b.next;
-  const T v1 = g(5) - g(6) * b.prev - g(7) * b.first - g(8) * u2 - g(9) * b.last - g(10) * b.next;
-  return {v1, u2};
-}
-template <class T, class Words>
-KOKKOS_FORCEINLINE_FUNCTION void descend(Bounds<T>& b, const Words& g, bool right) {
-  const auto [v1, u2] = meeting_point(b, g);
-  b = right ? Bounds<T>{v1, u2, b.last, b.next} : Bounds<T>{b.prev, b.first, v1, u2};
-}
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Segment<V> reduce(const Rows& rows) {
+    const auto inner = rows.inner_rows();
+    const Equation<V> e0 = rows.equation(0), e1 = rows.equation(1);
+    Segment<V> s = start_segment(e0, e1);
+    typename Rows::index_type k = 2;
+    TRIKKOS_UNROLL(1)
+    for (; k < inner; ++k) carry(s, rows.inner_equation(k));
+    if (inner < 2) {
+      s = transparent_segment<V>();
+      select_segment(rows.longer_than(0), s, single_row_segment(e0));
+      select_segment(rows.longer_than(1), s, start_segment(e0, e1));
+    }
+    if constexpr (Rows::ragged) {
+      for (; k < rows.length(); ++k) {
+        Segment<V> next = s;
+        carry(next, rows.equation(k));
+        select_segment(rows.longer_than(k), s, next);
+      }
+    }
+    return s;
+  }
 
-/// The last two unknowns, from the one segment that is left. Open: nothing lies outside. Periodic:
-/// the last unknown comes before the first, and the first after the last.
-template <class T>
-KOKKOS_INLINE_FUNCTION Bounds<T> solve_root(const Segment<T>& s, bool periodic) {
-  const T zero(0);
-  const auto wrap = [&](const T& v) { return periodic ? v : zero; };
-  T au = s.top.u + wrap(s.top.q), av = s.top.p + wrap(s.top.l), af = s.top.f;
-  T bu = s.bottom.u + wrap(s.bottom.q), bv = s.bottom.p + wrap(s.bottom.l), bf = s.bottom.f;
-  const bool larger = magnitude(bu) > magnitude(au);
-  swap_if(larger, au, bu);
-  swap_if(larger, av, bv);
-  swap_if(larger, af, bf);
-  const T m = bu / au;
-  const T v = (bf - m * af) / (bv - m * av);
-  const T u = (af - av * v) / au;
-  return {wrap(v), u, v, wrap(u)};
-}
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows,
+                                                            const Bounds<V>& bounds) {
+    const auto inner = rows.inner_rows(), length = rows.length();
+    V next = bounds.last, after = bounds.next;
+    Real<V> probe = finite_probe(bounds.first) + finite_probe(next);
+    if (length > 1) {
+      FoldedPair<V> s = start_fold(rows.equation(0), rows.equation(1), bounds.prev, bounds.first);
+      typename Rows::index_type k = 2;
+      TRIKKOS_UNROLL(1)
+      for (; k < inner; ++k) rows.keep(k, fold(s, rows.inner_equation(k)));  // eliminates x_(k-1)
+      if constexpr (Rows::ragged)
+        for (; k < length; ++k) rows.keep(k, fold(s, rows.equation(k)));
 
-/// Not a number if any word of the segment is Inf or NaN, else zero.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION Real<T> finite_probe(const Segment<T>& s) {
-  const auto row = [](const CarriedRow<T>& r) {
-    return finite_probe(r.l) + finite_probe(r.u) + finite_probe(r.p) + finite_probe(r.q) +
-           finite_probe(r.f);
-  };
-  return row(s.top) + row(s.bottom);
-}
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION bool is_finite(const Segment<T>& s) {
-  return finite_probe(s) == 0;
-}
+      TRIKKOS_UNROLL(2)
+      for (--k; k >= 2; --k) {
+        const BackRow<V> row = rows.kept(k);
+        V v = row.f - row.q * next - row.r * after;
+        rows.store(k, next);
+        if (Rows::ragged && k >= inner) {
+          // lanes that end before row k still wait with their own last unknown
+          const auto active = rows.longer_than(k);
+          v = select(active, v, next);
+          after = select(active, next, after);
+        } else {
+          after = next;
+        }
+        next = v;
+        probe += finite_probe(v);
+      }
+      rows.store(1, next);
+    }
+    if (length > 0) rows.store(0, bounds.first);
+    return {probe};
+  }
+};
 
 }  // namespace Trikkos::Impl
 

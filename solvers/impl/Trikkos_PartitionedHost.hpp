@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef TRIKKOS_IMPL_SEGMENTEDHOST_HPP
-#define TRIKKOS_IMPL_SEGMENTEDHOST_HPP
+#ifndef TRIKKOS_IMPL_PARTITIONEDHOST_HPP
+#define TRIKKOS_IMPL_PARTITIONEDHOST_HPP
 
 #include <algorithm>
 #include <impl/Trikkos_Diagnosis.hpp>
@@ -11,7 +11,7 @@
 #include <impl/Trikkos_TwoRowCarry.hpp>
 
 /// \file
-/// `Algorithm::segmented` where the execution space is the host. Each SIMD lane carries a run of
+/// `segmented` and `spike` where the execution space is the host. Each SIMD lane carries a run of
 /// neighbouring partitions, one after the other, and merges their segments; the runs of a tile and
 /// the tiles of a group are chained by one thread, groups by threads in parallel. The groups'
 /// segments are solved by one thread, and a second pass goes back through each group. Shapes depend
@@ -32,14 +32,19 @@ struct HostShape {
   std::int64_t n = 0, rows = 0, links = 1, lanes = 1, tiles = 0, tiles_in_group = 0, groups = 0;
 
   HostShape() = default;
-  HostShape(std::int64_t n_, std::int64_t partition_size, int lanes_) : n(n_), lanes(lanes_) {
+  template <class Elimination>
+  HostShape(const Elimination&, std::int64_t n_, std::int64_t partition_size, int lanes_)
+      : n(n_), lanes(lanes_) {
     const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     if (partition_size == 0) {  // small systems: one tile, all lanes busy
       links = std::clamp<std::int64_t>(ceil_div(n, lanes * longest_carry), 1, default_links);
       rows = std::clamp<std::int64_t>(ceil_div(n, lanes * links), 2, longest_carry);
+      constexpr std::int64_t multiple = Elimination::default_row_multiple;
+      rows = ceil_div(rows, multiple) * multiple;
     } else {
-      rows = carried_rows(partition_size);
-      links = std::max(default_links, ceil_div(partition_size, rows));
+      rows = Elimination::rows_in_one_go(partition_size);
+      links = std::max(std::min(default_links, ceil_div(default_links * longest_carry, rows)),
+                       ceil_div(partition_size, rows));
     }
     tiles = ceil_div(n, tile_rows());
     tiles_in_group = std::max(min_tiles_in_group, ceil_div(tiles, max_groups));
@@ -63,19 +68,27 @@ struct HostStorage {
   T* back;  // [groups][back_words]
 };
 
-/// Link `link` of each run of a tile: `width` partitions, one a lane, `stride` rows apart.
+/// Link `link` of each run of a tile: `width` partitions, one a lane, `stride` rows apart. `Rows`
+/// of an elimination (Trikkos_Segment.hpp).
 template <class T>
 struct LanePartitions {
   using V = Lanes<T>;
+  using value_type = V;
+  using index_type = std::int64_t;
   static constexpr int width = lane_count<T>;
+  static constexpr bool ragged = true;
 
   const Bands<T>& A;
   Strided<const T> b;
+  Strided<T> x;
   std::int64_t first_row, rows, stride;
+  BackRow<V>* back;         // of the rows of a partition
+  std::int64_t prefetched;  // row where the tile starts that comes next
 
   std::int64_t row_of(int l) const { return first_row + l * stride; }
   /// Rows of the partition of lane l: fewer, or none, at the end of the system.
   std::int64_t length(int l) const { return std::clamp<std::int64_t>(A.n - row_of(l), 0, rows); }
+  std::int64_t length() const { return length(0); }
   /// Rows before the first k that is missing in some lane or holds the last row of the matrix.
   std::int64_t inner_rows() const {
     return std::clamp<std::int64_t>(A.n - 1 - row_of(width - 1), 0, rows);
@@ -83,6 +96,7 @@ struct LanePartitions {
 
   /// Row k of each partition, with 0 < k < inner_rows(), or 0 where that is not row 0 of A.
   Equation<V> inner_equation(std::int64_t k) const {
+    prefetch(k);
     return scaled(
         Equation<V>{load(A.sub, k), load(A.main, k), load(A.super, k), load<false>(b, k)});
   }
@@ -109,7 +123,9 @@ struct LanePartitions {
     for (int l = 0; l < width; ++l) mask[l] = k < length(l) ? -1 : 0;
     return mask;
   }
-  void store(const Strided<T>& x, std::int64_t k, const V& v) const {
+  void keep(std::int64_t k, const BackRow<V>& row) const { back[k] = row; }
+  const BackRow<V>& kept(std::int64_t k) const { return back[k]; }
+  void store(std::int64_t k, const V& v) const {
     T* const p = x.data + (first_row + k) * x.stride;
     const std::int64_t step = stride * x.stride;
     if (k < inner_rows()) {
@@ -119,17 +135,17 @@ struct LanePartitions {
         if (k < length(l)) p[l * step] = lane(v, l);
     }
   }
+
+ private:
   /// Lanes lie far apart, in more streams than the hardware prefetches. So each step asks for one
   /// cache line of the tile that comes next, which is contiguous.
-  void prefetch(std::int64_t row, std::int64_t k) const {
-    const std::int64_t i = row + k * width;
+  void prefetch(std::int64_t k) const {
+    const std::int64_t i = prefetched + k * width;
     __builtin_prefetch(A.sub.data + i * A.sub.stride);
     __builtin_prefetch(A.main.data + i * A.main.stride);
     __builtin_prefetch(A.super.data + i * A.super.stride);
     __builtin_prefetch(b.data + i * b.stride);
   }
-
- private:
   template <bool Band = true>
   V load(const Strided<const T>& from, std::int64_t k) const {
     const T* const p = from.data + (first_row + k) * from.stride;
@@ -140,83 +156,16 @@ struct LanePartitions {
   }
 };
 
-template <class Mask, class V>
-void select_segment(const Mask& mask, Segment<V>& s, const Segment<V>& other) {
-  const auto row = [&](CarriedRow<V>& r, const CarriedRow<V>& o) {
-    r = {select(mask, o.l, r.l), select(mask, o.u, r.u), select(mask, o.p, r.p),
-         select(mask, o.q, r.q), select(mask, o.f, r.f)};
-  };
-  row(s.top, other.top);
-  row(s.bottom, other.bottom);
-}
-
-/// First pass: the segments of the partitions.
-template <class T, class V = Lanes<T>>
-Segment<V> reduce(const LanePartitions<T>& p, std::int64_t prefetched) {
-  const std::int64_t inner = p.inner_rows();
-  const Equation<V> e0 = p.equation(0), e1 = p.equation(1);
-  Segment<V> s = start_segment(e0, e1);
-  std::int64_t k = 2;
-  for (; k < inner; ++k) {
-    p.prefetch(prefetched, k);
-    carry(s, p.inner_equation(k));
-  }
-  if (inner < 2) {
-    s = transparent_segment<V>();
-    select_segment(p.longer_than(0), s, single_row_segment(e0));
-    select_segment(p.longer_than(1), s, start_segment(e0, e1));
-  }
-  for (; k < p.length(0); ++k) {
-    Segment<V> next = s;
-    carry(next, p.edge_equation(k));
-    select_segment(p.longer_than(k), s, next);
-  }
-  return s;
-}
-
-/// Second pass: the solution of partitions whose bounds are known. `back` holds `rows` entries.
-/// Returns a probe of each lane's finiteness.
-template <class T, class V = Lanes<T>>
-Real<V> substitute(const LanePartitions<T>& p, const Strided<T>& x, const Bounds<V>& bounds,
-                   BackRow<V>* back, std::int64_t prefetched) {
-  const std::int64_t inner = p.inner_rows(), length = p.length(0);  // of the longest
-  FoldedPair<V> s = start_fold(p.equation(0), p.equation(1), bounds.prev, bounds.first);
-  std::int64_t k = 2;
-  for (; k < inner; ++k) {  // eliminates unknown k - 1
-    p.prefetch(prefetched, k);
-    back[k] = fold(s, p.inner_equation(k));
-  }
-  for (; k < length; ++k) back[k] = fold(s, p.edge_equation(k));
-
-  V next = bounds.last, after = bounds.next;
-  Real<V> probe = finite_probe(bounds.first) + finite_probe(next);
-  for (--k; k >= 2; --k) {
-    V v = back[k].f - back[k].q * next - back[k].r * after;
-    p.store(x, k, next);
-    if (k < inner) {
-      after = next;
-    } else {  // lanes that end before row k still wait with their own last unknown
-      const auto active = p.longer_than(k);
-      v = select(active, v, next);
-      after = select(active, next, after);
-    }
-    next = v;
-    probe += finite_probe(v);
-  }
-  if (length > 1) p.store(x, 1, next);
-  p.store(x, 0, bounds.first);
-  return probe;
-}
-
-/// Everything that one solve of `segmented` on the host needs to know.
-template <class T>
-struct SegmentedHost {
+/// Everything that one solve on the host needs to know.
+template <class T, class Elimination>
+struct PartitionedHost {
   using V = Lanes<T>;
   static constexpr int width = lane_count<T>;
 
   Bands<T> A;
   Columns<const T> b;
   Columns<T> x;
+  Elimination elimination;
   HostShape shape;
   Diagnosis diagnosis;
   T* storage;  // [rhs in flight][storage_words(shape)]
@@ -273,15 +222,24 @@ struct SegmentedHost {
 
   // ---- the three phases
 
-  LanePartitions<T> partitions(std::int64_t rhs, std::int64_t tile, std::int64_t link) const {
-    return {A, b[rhs], tile * shape.tile_rows() + link * shape.rows, shape.rows, shape.run_rows()};
+  /// `next_tile` is the one whose rows are fetched meanwhile.
+  LanePartitions<T> partitions(std::int64_t rhs, std::int64_t tile, std::int64_t link,
+                               std::int64_t next_tile) const {
+    const std::int64_t group = tile / shape.tiles_in_group;
+    return {A,
+            b[rhs],
+            x[rhs],
+            tile * shape.tile_rows() + link * shape.rows,
+            shape.rows,
+            shape.run_rows(),
+            reinterpret_cast<BackRow<V>*>(storage_of(rhs).back + group * shape.back_words()),
+            next_tile * shape.tile_rows() + link * shape.rows * shape.lanes};
+  }
+  std::int64_t first_row(std::int64_t tile, int l) const {
+    return tile * shape.tile_rows() + l * shape.run_rows();
   }
   MergeNode<V>* link_nodes(const HostStorage<T>& store, std::int64_t tile) const {
     return reinterpret_cast<MergeNode<V>*>(store.link_nodes) + tile * (shape.links - 1);
-  }
-  /// The part of a tile that is fetched while link `link` of its neighbour is worked on.
-  std::int64_t prefetched(std::int64_t tile, std::int64_t link) const {
-    return tile * shape.tile_rows() + link * shape.rows * shape.lanes;
   }
   std::int64_t first_tile(std::int64_t group) const { return group * shape.tiles_in_group; }
   std::int64_t end_tile(std::int64_t group) const {
@@ -293,15 +251,15 @@ struct SegmentedHost {
     Segment<T> s = transparent_segment<T>();
     for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile) {
       MergeNode<V>* const nodes = link_nodes(store, tile);
-      Segment<V> run = reduce(partitions(rhs, tile, 0), prefetched(tile + 1, 0));
+      Segment<V> run = elimination.reduce(partitions(rhs, tile, 0, tile + 1));
       for (std::int64_t link = 1; link < shape.links; ++link) {
-        const auto p = partitions(rhs, tile, link);
-        chain(run, reduce(p, prefetched(tile + 1, link)), nodes[link - 1], report,
+        const auto p = partitions(rhs, tile, link, tile + 1);
+        chain(run, elimination.reduce(p), nodes[link - 1], report,
               [&](int l) { return p.row_of(l); });
       }
       for (int l = 0; l < width; ++l)
         chain(s, lane_of(run, l), store.run_nodes[tile * width + l], report,
-              [&](int) { return partitions(rhs, tile, 0).row_of(l); });
+              [&](int) { return first_row(tile, l); });
     }
     store.group_segments[group] = s;
   }
@@ -321,7 +279,6 @@ struct SegmentedHost {
 
   void substitute_group(std::int64_t rhs, std::int64_t group) const {
     const auto store = storage_of(rhs);
-    auto* const back = reinterpret_cast<BackRow<V>*>(store.back + group * shape.back_words());
     const bool suspect = diagnosis.is_suspect();
     if (suspect) reduce_group(rhs, group, true);  // once more, with reports
     Bounds<T> rest = store.group_bounds[group];
@@ -336,15 +293,17 @@ struct SegmentedHost {
       }
       const MergeNode<V>* const nodes = link_nodes(store, tile);
       for (std::int64_t link = shape.links - 1; link >= 0; --link) {
-        const auto p = partitions(rhs, tile, link);
+        const auto p = partitions(rhs, tile, link, tile - 1);
         if (suspect)
           for (int l = 0; l < width; ++l)
-            diagnose_partition(diagnosis, A, b[rhs], p.row_of(l), p.length(l));
+            diagnose_partition(elimination, diagnosis, A, b[rhs], p.row_of(l), p.length(l));
         const Bounds<V> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
-        const Real<V> probe = substitute(p, x[rhs], bounds, back, prefetched(tile - 1, link));
-        for (int l = 0; l < width; ++l)
-          if (!(lane(probe, l) == 0))
+        const Findings<V> found = elimination.substitute(p, bounds);
+        for (int l = 0; l < width; ++l) {
+          if (!(lane(found.probe, l) == 0))
             report_first_not_finite(diagnosis, x[rhs], p.row_of(l), p.length(l));
+          if (found.unstable[l]) diagnosis.report_unstable(p.row_of(l));
+        }
       }
     }
   }
@@ -355,25 +314,26 @@ struct SegmentedHost {
   void launch(const Exec& exec, std::int64_t rhs_count, bool reset) const {
     using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
     const std::int64_t groups = shape.groups;
-    const SegmentedHost self = *this;
+    const PartitionedHost self = *this;
     if (groups == 1 && rhs_count == 1) {  // at n = 1000 a launch costs as much as a pass
-      Kokkos::parallel_for("Trikkos::segmented", Policy(exec, 0, 1), [self, reset](std::int64_t) {
-        if (reset) self.diagnosis.reset();
-        self.reduce_group(0, 0);
-        self.solve_groups(0);
-        self.substitute_group(0, 0);
-      });
+      Kokkos::parallel_for(Elimination::label("small"), Policy(exec, 0, 1),
+                           [self, reset](std::int64_t) {
+                             if (reset) self.diagnosis.reset();
+                             self.reduce_group(0, 0);
+                             self.solve_groups(0);
+                             self.substitute_group(0, 0);
+                           });
       return;
     }
-    Kokkos::parallel_for("Trikkos::segmented::reduce", Policy(exec, 0, rhs_count * groups),
+    Kokkos::parallel_for(Elimination::label("reduce"), Policy(exec, 0, rhs_count * groups),
                          [self, groups, reset](std::int64_t i) {
                            if (reset && i == 0) self.diagnosis.reset();
                            self.reduce_group(i / groups, i % groups);
                          });
-    Kokkos::parallel_for("Trikkos::segmented::coarse", Policy(exec, 0, rhs_count),
+    Kokkos::parallel_for(Elimination::label("coarse"), Policy(exec, 0, rhs_count),
                          [self](std::int64_t rhs) { self.solve_groups(rhs); });
     Kokkos::parallel_for(
-        "Trikkos::segmented::substitute", Policy(exec, 0, rhs_count * groups),
+        Elimination::label("substitute"), Policy(exec, 0, rhs_count * groups),
         [self, groups](std::int64_t i) { self.substitute_group(i / groups, i % groups); });
   }
 

@@ -1,19 +1,23 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef TRIKKOS_IMPL_SEGMENTEDCOARSE_HPP
-#define TRIKKOS_IMPL_SEGMENTEDCOARSE_HPP
+#ifndef TRIKKOS_IMPL_REDUCEDSYSTEM_HPP
+#define TRIKKOS_IMPL_REDUCEDSYSTEM_HPP
 
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/Trikkos_SegmentTree.hpp>
-#include <impl/Trikkos_SegmentedTile.hpp>
+#include <impl/Trikkos_TeamScratch.hpp>
+#include <string>
 
 /// \file
-/// The coarse system of `Algorithm::segmented` on a device: the segments that leave the tiles, up a
-/// tree to the root, and down again to the values at their ends.
+/// The reduced system on a device: the segments that leave the tiles, up a tree to the root, and
+/// down again to the values at their ends (recursive SPIKE); or, where they are few, one after the
+/// other by one thread (explicit SPIKE).
 
 namespace Trikkos::Impl {
+
+inline constexpr int coarse_lanes = 128;
 
 /// A level of the coarse tree: `count` segments in groups of `coarse_lanes`.
 struct CoarseLevel {
@@ -49,7 +53,7 @@ struct TeamLayout {
   }
 };
 
-/// A level of the coarse tree: `coarse_lanes` segments to one, nodes to memory; the last level
+/// A level of the tree: `coarse_lanes` segments to one, nodes to memory; the last level
 /// solves the root.
 template <class T>
 struct MergeCoarse {
@@ -139,6 +143,81 @@ struct DescendCoarse {
     }
     if (i > 0) out[2 * i + 1] = b.first;
     if (i < layout.segments - 1) out[2 * i + 2] = b.last;
+  }
+};
+
+/// The same for a few segments, by one thread: merged into one from left to right.
+template <class T>
+struct ChainCoarse {
+  static constexpr int most = 8;  // one more costs about as much as a level of the tree
+
+  T* work;
+  TeamLayout layout;
+  bool periodic;
+  std::int64_t segment_rows;
+  Diagnosis diagnosis;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t rhs) const {
+    T* const mine = work + rhs * layout.words;
+    const int count = static_cast<int>(layout.segments);
+    const SegmentArray<T> segments{mine + layout.level[0].segment_offset, count};
+    auto* const nodes = reinterpret_cast<MergeNode<T>*>(mine + layout.level[0].node_offset);
+    Segment<T> s = segments.get(0);
+    for (int i = 1; i < count; ++i) {
+      const Segment<T> left = s, right = segments.get(i);
+      s = merge(left, right, nodes[i]);
+      diagnose_merge(diagnosis, left, right, s, nodes[i].g[MergeNode<T>::first_of_v1],
+                     i * segment_rows);
+    }
+    Bounds<T> b = solve_root(s, periodic);
+    diagnose_root(diagnosis, s, periodic, b, layout.n);
+    T* const out = mine + layout.bounds_offset;
+    out[0] = b.prev;
+    out[1] = b.first;
+    out[2 * count] = b.last;
+    out[2 * count + 1] = b.next;
+    for (int i = count - 1; i > 0; --i) {
+      const MergeNode<T> node = nodes[i];
+      const auto [v1, u2] = meeting_point(b, [&](int k) { return node.g[k]; });
+      out[2 * i] = v1;
+      out[2 * i + 1] = u2;
+      b = {b.prev, b.first, v1, u2};
+    }
+  }
+};
+
+/// From the segments of level 0 to the values at their ends.
+template <class T>
+struct ReducedSystem {
+  T* work;  // [right-hand sides][layout.words]
+  TeamLayout layout;
+  bool periodic;
+  std::int64_t segment_rows;
+  Diagnosis diagnosis;
+
+  template <class Exec>
+  void launch(const Exec& exec, std::int64_t rhs_count, const std::string& label) const {
+    using Flat = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<coarse_lanes, 1>>;
+    if (layout.segments <= ChainCoarse<T>::most) {
+      Kokkos::parallel_for(label + "chain", Flat(exec, 0, rhs_count),
+                           ChainCoarse<T>{work, layout, periodic, segment_rows, diagnosis});
+      return;
+    }
+    std::int64_t rows = segment_rows;
+    for (int l = 0; l < layout.levels; ++l) {
+      const bool is_root = l == layout.levels - 1;
+      const std::int64_t parent = is_root ? 0 : layout.level[l + 1].segment_offset;
+      Kokkos::parallel_for(
+          label + "coarse",
+          Teams(exec, static_cast<int>(rhs_count * layout.level[l].groups), coarse_lanes)
+              .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T>::scratch_bytes())),
+          MergeCoarse<T>{work, layout.words, layout.level[l], parent, layout.bounds_offset, is_root,
+                         periodic, layout.n, rows, layout.segments, diagnosis});
+      rows *= coarse_lanes;
+    }
+    Kokkos::parallel_for(label + "bounds", Flat(exec, 0, rhs_count * layout.segments),
+                         DescendCoarse<T>{work, layout.words, layout});
   }
 };
 

@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_GLOBALPARTITIONS_HPP
+#define TRIKKOS_IMPL_GLOBALPARTITIONS_HPP
+
+#include <impl/Trikkos_DiagonalPivoting.hpp>
+#include <impl/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/Trikkos_ReducedSystem.hpp>
+#include <impl/Trikkos_TiledTranspose.hpp>
+
+/// \file
+/// `Algorithm::spike` on a device as the SC'12 paper runs it: a thread works on its partition in
+/// device memory, where it lies (`Marshaling::none`), or after a pass that has transposed the bands
+/// so that row k of neighbouring partitions is adjacent (`Marshaling::global`). With or without
+/// dynamic tiling, for partitions of any size.
+///
+/// Traffic in words a row: 4 read and 4 written by the transposition, 4 read by the first pass, 4
+/// read, 3 written, 3 read and 1 written by the second, 1 read and 1 written to transpose back: 25.
+/// Without marshaling 15, but each in a memory transaction of its own.
+
+namespace Trikkos::Impl {
+
+/// How one system is cut into partitions, and where its workspace lies.
+struct GlobalLayout {
+  std::int64_t rows = 0, partitions = 0;
+  bool marshaled = false;
+  TeamLayout reduced;  // a segment for each partition
+  std::int64_t band_words = 0;
+
+  GlobalLayout() = default;
+  GlobalLayout(std::int64_t n, std::int64_t rows_, bool marshaled_)
+      : rows(rows_), partitions((n + rows - 1) / rows), marshaled(marshaled_), reduced(n, rows, 1) {
+    band_words = rows * partitions;
+    reduced.words += (marshaled ? 4 : 3) * band_words;
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t words() const { return reduced.words; }
+  /// a, b, c, d and, in the same place, q, r, f, x; or q, r, f only.
+  KOKKOS_INLINE_FUNCTION std::int64_t bands_offset() const {
+    return reduced.words - (marshaled ? 4 : 3) * band_words;
+  }
+};
+
+/// The partition of one thread in device memory: `Rows` of an elimination (Trikkos_Segment.hpp).
+template <class T>
+struct GlobalRows {
+  using value_type = T;
+  using index_type = std::int64_t;
+  static constexpr bool ragged = false;
+
+  Strided<const T> a, b, c, d;  // from the first row of the partition on
+  Strided<T> q, r, f, x;
+  T first_a, last_c;  // at the ends of the matrix not what the arrays hold
+  bool conjugated;
+  std::int64_t m;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return m; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const { return m; }
+  KOKKOS_FORCEINLINE_FUNCTION bool longer_than(std::int64_t k) const { return k < m; }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(std::int64_t k) const {
+    return scaled(Equation<T>{k > 0 ? value(a[k]) : first_a, value(b[k]),
+                              k < m - 1 ? value(c[k]) : last_c, d[k]});
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T> equation(std::int64_t k) const {
+    return k < m ? inner_equation(k) : Equation<T>{T(0), T(1), T(0), T(0)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<T>& row) const {
+    q[k] = row.q;
+    r[k] = row.r;
+    f[k] = row.f;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION BackRow<T> kept(std::int64_t k) const { return {q[k], r[k], f[k]}; }
+  KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const T& v) const { x[k] = v; }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION T value(const T& v) const { return conjugated ? conjugate(v) : v; }
+};
+
+/// What both passes know. Threads of a team work on neighbouring partitions.
+template <class T, Pivoting P, bool Tiled>
+struct GlobalPass {
+  static constexpr int lanes = 128;
+
+  Bands<T> A;
+  Columns<const T> b;
+  Columns<T> x;
+  GlobalLayout layout;
+  std::int64_t tile;
+  Diagnosis diagnosis;
+  T* work;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t teams() const {
+    return (layout.partitions + lanes - 1) / lanes;
+  }
+  KOKKOS_INLINE_FUNCTION GlobalRows<T> rows(std::int64_t rhs, std::int64_t p) const {
+    const std::int64_t first = p * layout.rows, left = A.n - first;
+    const std::int64_t m = left < 0 ? 0 : left < layout.rows ? left : layout.rows;
+    T* const band = work + rhs * layout.words() + layout.bands_offset();
+    const std::int64_t size = layout.band_words, n = layout.partitions;
+    if (layout.marshaled) {
+      T* const at = band + p;
+      return {{at, n},
+              {at + size, n},
+              {at + 2 * size, n},
+              {at + 3 * size, n},
+              {at, n},
+              {at + size, n},
+              {at + 2 * size, n},
+              {at + 3 * size, n},
+              m > 0 ? at[0] : T(0),
+              m > 0 ? at[2 * size + (m - 1) * n] : T(0),
+              false,
+              m};
+    }
+    const auto from = [&](const Strided<const T>& s) {
+      return Strided<const T>{s.data + first * s.stride, s.stride};
+    };
+    const Strided<T> solution{x[rhs].data + first * x.row_stride, x.row_stride};
+    return {from(A.sub),
+            from(A.main),
+            from(A.super),
+            from(b[rhs]),
+            {band + first, 1},
+            {band + size + first, 1},
+            {band + 2 * size + first, 1},
+            solution,
+            m > 0 ? A.lower(first) : T(0),
+            m > 0 ? A.upper(first + m - 1) : T(0),
+            A.conjugated,
+            m};
+  }
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION auto elimination(const Member& member) const {
+    if constexpr (Tiled)
+      return DiagonalPivoting<P, DynamicTiling<Member>>{{member, tile, layout.rows}};
+    else
+      return DiagonalPivoting<P>{};
+  }
+};
+
+template <class T, Pivoting P, bool Tiled>
+struct ReducePartitions {
+  GlobalPass<T, P, Tiled> pass;
+  bool reset;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t rhs = member.league_rank() / pass.teams();
+    const std::int64_t p = member.league_rank() % pass.teams() * pass.lanes + member.team_rank();
+    if (reset && member.league_rank() == 0 && member.team_rank() == 0) pass.diagnosis.reset();
+    const GlobalLayout& layout = pass.layout;
+    const Segment<T> s = pass.elimination(member).reduce(pass.rows(rhs, p));
+    if (p < layout.partitions)
+      SegmentArray<T>{pass.work + rhs * layout.words() + layout.reduced.level[0].segment_offset,
+                      layout.partitions}
+          .put(p, s);
+  }
+};
+
+template <class T, Pivoting P, bool Tiled>
+struct SubstitutePartitions {
+  GlobalPass<T, P, Tiled> pass;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t rhs = member.league_rank() / pass.teams();
+    const std::int64_t p = member.league_rank() % pass.teams() * pass.lanes + member.team_rank();
+    const GlobalLayout& layout = pass.layout;
+    const GlobalRows<T> rows = pass.rows(rhs, p);
+    const std::int64_t first = p * layout.rows;
+    if (pass.diagnosis.is_suspect())
+      diagnose_partition(DiagonalPivoting<P>{}, pass.diagnosis, pass.A, pass.b[rhs], first, rows.m);
+    Bounds<T> bounds{};
+    if (p < layout.partitions) {
+      const T* const at = pass.work + rhs * layout.words() + layout.reduced.bounds_offset + 2 * p;
+      bounds = {at[0], at[1], at[2], at[3]};
+    }
+    const Findings<T> found = pass.elimination(member).substitute(rows, bounds);
+    if (found.unstable) pass.diagnosis.report_unstable(first);
+    if (!(found.probe == 0))
+      for (std::int64_t k = 0; k < rows.m; ++k)
+        if (!(finite_probe(rows.x[k]) == 0)) {
+          pass.diagnosis.report_solution(first + k);
+          break;
+        }
+  }
+};
+
+/// Band 0, 1, 2 of A or, 3, a right-hand side: row k of partition p, and 1 x = 0 behind the end.
+template <class T>
+struct ReadPartition {
+  Bands<T> A;
+  Strided<const T> b;
+  std::int64_t rows;
+  int band;
+
+  KOKKOS_INLINE_FUNCTION T operator()(std::int64_t p, std::int64_t k) const {
+    const std::int64_t i = p * rows + k;
+    if (i >= A.n) return T(band == 1 ? 1 : 0);
+    return band == 0 ? A.lower(i) : band == 1 ? A.diag(i) : band == 2 ? A.upper(i) : b[i];
+  }
+};
+
+/// Row k of partition p where row k of all partitions is adjacent.
+template <class T>
+struct MarshaledBand {
+  T* data;
+  std::int64_t partitions;
+
+  KOKKOS_INLINE_FUNCTION T operator()(std::int64_t p, std::int64_t k) const {
+    return data[k * partitions + p];
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t k, const T& v) const {
+    data[k * partitions + p] = v;
+  }
+};
+
+template <class T>
+struct WriteSolution {
+  Strided<T> x;
+  std::int64_t rows, n;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p, std::int64_t k, const T& v) const {
+    if (p * rows + k < n) x[p * rows + k] = v;
+  }
+};
+
+/// `spike` with partitions in device memory, as a host call.
+template <class T, class Exec, Pivoting P>
+class GlobalPartitions {
+ public:
+  static constexpr std::int64_t default_rows = 64;
+
+  GlobalPartitions(std::int64_t n, const Options& options)
+      : m_layout(n,
+                 options.partition_size() == 0
+                     ? default_rows
+                     : std::min(options.partition_size(), std::max<std::int64_t>(n, 2)),
+                 options.marshaling() != Marshaling::none),
+        m_tile(options.dynamic_tiling()) {}
+
+  std::int64_t storage_words() const { return m_layout.words(); }
+  std::int64_t parallel_items() const { return m_layout.partitions; }
+
+  void launch(const Exec& exec, const Bands<T>& A, const Columns<const T>& b, const Columns<T>& x,
+              std::int64_t rhs_count, T* storage, const Diagnosis& diagnosis, bool reset) const {
+    if (P == Pivoting::diagonal && m_tile > 0)
+      passes<P == Pivoting::diagonal>(exec, {A, b, x, m_layout, m_tile, diagnosis, storage},
+                                      rhs_count, reset);
+    else
+      passes<false>(exec, {A, b, x, m_layout, 0, diagnosis, storage}, rhs_count, reset);
+  }
+
+ private:
+  template <bool Tiled>
+  void passes(const Exec& exec, const GlobalPass<T, P, Tiled>& pass, std::int64_t rhs_count,
+              bool reset) const {
+    using Pass = GlobalPass<T, P, Tiled>;
+    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Pass::lanes, 1>>;
+    const Policy policy(exec, static_cast<int>(rhs_count * pass.teams()), Pass::lanes);
+    const std::int64_t rows = m_layout.rows, partitions = m_layout.partitions;
+    const auto band = [&](std::int64_t rhs, int k) {
+      return MarshaledBand<T>{
+          pass.work + rhs * m_layout.words() + m_layout.bands_offset() + k * m_layout.band_words,
+          partitions};
+    };
+    if (m_layout.marshaled)
+      for (std::int64_t rhs = 0; rhs < rhs_count; ++rhs)
+        for (int k = 0; k < 4; ++k)
+          TiledTranspose<ReadPartition<T>, MarshaledBand<T>>{
+              {pass.A, pass.b[rhs], rows, k}, band(rhs, k), partitions, rows}
+              .launch(exec, "Trikkos::spike::marshal");
+    Kokkos::parallel_for("Trikkos::spike::reduce", policy,
+                         ReducePartitions<T, P, Tiled>{pass, reset});
+    ReducedSystem<T>{pass.work, m_layout.reduced, pass.A.periodic(), rows, pass.diagnosis}.launch(
+        exec, rhs_count, "Trikkos::spike::");
+    Kokkos::parallel_for("Trikkos::spike::substitute", policy,
+                         SubstitutePartitions<T, P, Tiled>{pass});
+    if (m_layout.marshaled)
+      for (std::int64_t rhs = 0; rhs < rhs_count; ++rhs)
+        TiledTranspose<MarshaledBand<T>, WriteSolution<T>>{
+            band(rhs, 3),  {pass.x[rhs], rows, pass.A.n}, partitions, rows, Adjacent::systems,
+            Adjacent::rows}
+            .launch(exec, "Trikkos::spike::marshal_back");
+  }
+
+  GlobalLayout m_layout;
+  std::int64_t m_tile;
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_KERNELTEAM_HPP
+#define TRIKKOS_IMPL_KERNELTEAM_HPP
+
+#include <Trikkos_Concepts.hpp>
+
+namespace Trikkos::Impl {
+
+/// The team of a Kokkos kernel. Of the vector lanes of a thread, one works: what is
+/// updated in place must not be so by two.
+template <class Member>
+class KernelTeam {
+ public:
+  KOKKOS_INLINE_FUNCTION explicit KernelTeam(const Member& member)
+      : m_member(member), m_rank(idle) {
+    Kokkos::single(Kokkos::PerThread(member), [&] { m_rank = m_member.team_rank(); });
+  }
+  KOKKOS_INLINE_FUNCTION int team_rank() const { return m_rank; }
+  KOKKOS_INLINE_FUNCTION int team_size() const { return m_member.team_size(); }
+  KOKKOS_INLINE_FUNCTION void team_barrier() const { m_member.team_barrier(); }
+
+ private:
+  static constexpr int idle = 1 << 30;  // beyond all rows
+
+  const Member& m_member;
+  int m_rank;
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_PARTITIONEDTILE_HPP
+#define TRIKKOS_IMPL_PARTITIONEDTILE_HPP
+
+#include <impl/Trikkos_Segment.hpp>
+#include <impl/Trikkos_System.hpp>
+#include <impl/Trikkos_TeamScratch.hpp>
+
+/// \file
+/// The tile of `segmented` and `spike` on a device: its shape, how its rows get into the scratch of
+/// a team, and how a thread finds those of its partition there.
+
+namespace Trikkos::Impl {
+
+/// Partitions (threads) in a tile and tree levels in a tile by default: 64 double partitions of 15
+/// rows fill 36 KiB of scratch.
+template <class T>
+struct DefaultTile {
+  static constexpr int lanes = sizeof(T) > 8 ? 32 : 64, levels = sizeof(T) > 8 ? 3 : 4;
+};
+
+inline constexpr int max_tile_lanes = 64;
+/// The default shape is known to the compiler, `Rows` a partition; any other, `Rows` = 0, comes as
+/// numbers.
+template <class T, int Rows>
+struct TileShape {
+  int m_lanes = 0, m_rows = 0, m_levels = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const {
+    if constexpr (Rows > 0)
+      return DefaultTile<T>::lanes;
+    else
+      return m_lanes;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int rows() const {
+    if constexpr (Rows > 0)
+      return Rows;
+    else
+      return m_rows;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int levels() const {
+    if constexpr (Rows > 0)
+      return DefaultTile<T>::levels;
+    else
+      return m_levels;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int tile_rows() const { return lanes() * rows(); }
+  KOKKOS_FORCEINLINE_FUNCTION int segments() const { return lanes() >> levels(); }
+
+  // Scratch: the rows of partition t start at t * pitch, an odd number: no bank conflicts.
+  KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows() | 1; }
+  KOKKOS_FORCEINLINE_FUNCTION int band_words() const { return lanes() * pitch(); }
+  KOKKOS_FORCEINLINE_FUNCTION int node_words() const { return MergeNode<T>::words * lanes(); }
+  KOKKOS_FORCEINLINE_FUNCTION int place(int row_in_tile) const {
+    if constexpr (Rows % 2 == 1)
+      return row_in_tile;
+    else  // a division: cheap for the default shape
+      return row_in_tile + row_in_tile / rows() * (pitch() - rows());
+  }
+};
+/// The places in scratch of rows t, t + lanes, t + 2 lanes, ..., without a division for each where
+/// the shape is not known to the compiler.
+template <class T, int Rows>
+class PlaceWalk {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION PlaceWalk(const TileShape<T, Rows>& shape, int t)
+      : m_shape(shape), m_row(t) {
+    if constexpr (Rows == 0) {
+      m_partition = t / shape.rows();
+      m_inside = t % shape.rows();
+      m_partitions = shape.lanes() / shape.rows();
+      m_rest = shape.lanes() % shape.rows();
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int place() const {
+    if constexpr (Rows == 0)
+      return m_row + m_partition * (m_shape.pitch() - m_shape.rows());
+    else
+      return m_shape.place(m_row);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void advance() {
+    m_row += m_shape.lanes();
+    if constexpr (Rows == 0) {
+      m_partition += m_partitions;
+      m_inside += m_rest;
+      if (m_inside >= m_shape.rows()) {
+        m_inside -= m_shape.rows();
+        ++m_partition;
+      }
+    }
+  }
+
+ private:
+  const TileShape<T, Rows>& m_shape;
+  int m_row, m_partition = 0, m_inside = 0, m_partitions = 0, m_rest = 0;
+};
+
+/// The shape for partitions of `rows` rows, with as many threads as the scratch holds.
+template <class T>
+TileShape<T, 0> tile_shape(std::int64_t rows) {
+  int lanes = max_tile_lanes;
+  const auto fits = [&] {
+    const std::int64_t words = lanes * (4 * (rows | 1) + MergeNode<T>::words);
+    return words * std::int64_t(sizeof(T)) + std::int64_t(alignof(T)) + scratch_reserved(lanes) <=
+           scratch_limit;
+  };
+  while (lanes > 1 && !fits()) lanes /= 2;
+  int levels = DefaultTile<T>::levels;
+  while ((1 << levels) > lanes) --levels;
+  return {lanes, static_cast<int>(rows), levels};
+}
+
+/// The partition of one thread in scratch: `Rows` of an elimination (Trikkos_Segment.hpp). The way
+/// back is kept in the place of the bands, the solution in that of b.
+template <class T>
+struct StagedRows {
+  using value_type = T;
+  using index_type = int;
+  static constexpr bool ragged = false;
+
+  T* first;  // of a; b, c and d follow, each `band_words` after the one before
+  int band_words, m;
+
+  KOKKOS_FORCEINLINE_FUNCTION int length() const { return m; }
+  KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const { return m; }
+  KOKKOS_FORCEINLINE_FUNCTION bool longer_than(int k) const { return k < m; }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(int k) const {
+    const T* const at = first + k;
+    return scaled(Equation<T>{at[0], at[band_words], at[2 * band_words], at[3 * band_words]});
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T> equation(int k) const {
+    return k < m ? inner_equation(k) : Equation<T>{T(0), T(1), T(0), T(0)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void keep(int k, const BackRow<T>& row) const {
+    T* const at = first + k;
+    at[0] = row.q;
+    at[band_words] = row.r;
+    at[2 * band_words] = row.f;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION BackRow<T> kept(int k) const {
+    const T* const at = first + k;
+    return {at[0], at[band_words], at[2 * band_words]};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void store(int k, const T& v) const { solution(k) = v; }
+  KOKKOS_FORCEINLINE_FUNCTION T& solution(int k) const { return first[3 * band_words + k]; }
+};
+
+/// The arrays of a tile in scratch and the steps that both passes share.
+template <class T, int Rows>
+struct StagedTile {
+  TileShape<T, Rows> shape;
+  T* scratch;  // a, b, c, d, each band_words(), then the nodes
+  std::int64_t base;
+
+  KOKKOS_FORCEINLINE_FUNCTION T* band(int k) const { return scratch + k * shape.band_words(); }
+  KOKKOS_FORCEINLINE_FUNCTION T* nodes() const { return band(4); }
+
+  /// Copies element(i) of the rows i < n of the tile into band k: coalesced, `Chunk` loads of a
+  /// thread in flight at a time.
+  template <int Chunk, class Member, class Element>
+  KOKKOS_FORCEINLINE_FUNCTION void stage(const Member& member, int k, std::int64_t n,
+                                         const Element& element) const {
+    const int t = member.team_rank(), lanes = shape.lanes(), rows = shape.rows();
+    T* const to = band(k);
+    PlaceWalk<T, Rows> walk(shape, t);
+    TRIKKOS_UNROLL(1)
+    for (int first = 0; first < rows; first += Chunk) {
+      T v[Chunk];
+      TRIKKOS_UNROLL(Chunk)
+      for (int i = 0; i < Chunk; ++i) {
+        const int row = (first + i) * lanes + t;
+        v[i] = first + i < rows && base + row < n ? element(base + row) : T(0);
+      }
+      TRIKKOS_UNROLL(Chunk)
+      for (int i = 0; i < Chunk; ++i, walk.advance())
+        if (first + i < rows) to[walk.place()] = v[i];
+    }
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, const Bands<T>& A,
+                                        const Strided<const T>& b) const {
+    if (Rows > 0 && base > 0 && base + shape.tile_rows() < A.n && A.is_contiguous() &&
+        b.stride == 1) {
+      // A band at a time, all its loads in flight: more of them would cost registers, and so teams.
+      constexpr int lanes = DefaultTile<T>::lanes, rows = Rows > 0 ? Rows : 1;
+      TRIKKOS_UNROLL(1)
+      for (int k = 0; k < 4; ++k) {
+        const T* const from = k == 0   ? A.sub.data
+                              : k == 1 ? A.main.data
+                              : k == 2 ? A.super.data
+                                       : b.data;
+        const T* const p = from + base + member.team_rank();
+        T* const to = band(k) + shape.place(member.team_rank());
+        T v[rows];
+        TRIKKOS_UNROLL(rows)
+        for (int i = 0; i < rows; ++i) v[i] = p[i * lanes];
+        static_assert(Rows % 2 == 1 || lanes % rows == 0, "place(i + t) = place(i) + place(t)");
+        TRIKKOS_UNROLL(rows)
+        for (int i = 0; i < rows; ++i) to[shape.place(i * lanes)] = v[i];
+      }
+    } else {
+      stage<4>(member, 0, A.n, [&](std::int64_t i) { return A.lower(i); });
+      stage<4>(member, 1, A.n, [&](std::int64_t i) { return A.diag(i); });
+      stage<4>(member, 2, A.n, [&](std::int64_t i) { return A.upper(i); });
+      stage<4>(member, 3, A.n, [&](std::int64_t i) { return b[i]; });
+    }
+    member.team_barrier();
+  }
+
+  /// Rows in the partition of thread t.
+  KOKKOS_FORCEINLINE_FUNCTION int length(int t, std::int64_t n) const {
+    const std::int64_t left = n - base - t * shape.rows();
+    return left >= shape.rows() ? shape.rows() : left > 0 ? static_cast<int>(left) : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, std::int64_t n) const {
+    return StagedRows<T>{scratch + t * shape.pitch(), shape.band_words(), length(t, n)};
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

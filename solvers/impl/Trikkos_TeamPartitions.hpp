@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_TEAMPARTITIONS_HPP
+#define TRIKKOS_IMPL_TEAMPARTITIONS_HPP
+
+#include <impl/Trikkos_GlobalPartitions.hpp>
+#include <impl/Trikkos_SegmentTree.hpp>
+#include <impl/Trikkos_TwoRowCarry.hpp>
+
+namespace Trikkos::Impl {
+
+/// Rows in a partition where one team solves a system: 16 leave enough partitions for a team.
+KOKKOS_INLINE_FUNCTION constexpr std::int64_t partition_rows(std::int64_t n,
+                                                             std::int64_t partition_size) {
+  const std::int64_t rows = partition_size > 0 ? partition_size : 16;
+  return rows < n ? rows : n;
+}
+/// Scalars of scratch: the way back, a node for each merge and the tree, and the root's bounds.
+KOKKOS_INLINE_FUNCTION constexpr std::int64_t partition_words(std::int64_t n, std::int64_t rows) {
+  return n == 0 ? 0 : 3 * n + 2 * MergeNode<float>::words * ((n + rows - 1) / rows) + 4;
+}
+
+/// `segmented` and `spike` by one team, inside a kernel. A and b are read where they are; the way
+/// back and the reduced system live in scratch. Each thread chains the segments of neighbouring
+/// partitions, a tree merges the chains.
+template <class T, class Elimination>
+struct TeamPartitions {
+  Bands<T> A;
+  Strided<const T> b;
+  Strided<T> x;
+  std::int64_t rows;  // in a partition
+
+  /// Returns the first row of the first partition that is not finite or not to be trusted, as this
+  /// thread sees it, or n.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION std::int64_t solve(const Team& team, T* scratch) const {
+    const std::int64_t partitions = (A.n + rows - 1) / rows;
+    int lanes = 1;
+    while (2 * lanes <= team.team_size() && 2 * lanes <= partitions) lanes *= 2;
+    int levels = 0;
+    while ((1 << levels) < lanes) ++levels;
+    const int t = team.team_rank();
+    const std::int64_t in_chain = (partitions + lanes - 1) / lanes;
+    const auto smaller = [&](std::int64_t p) { return p < partitions ? p : partitions; };
+    const std::int64_t first = t < lanes ? smaller(t * in_chain) : partitions;
+    const std::int64_t end = t < lanes ? smaller(first + in_chain) : partitions;
+
+    auto* const nodes = reinterpret_cast<MergeNode<T>*>(scratch + 3 * A.n);
+    T* const tree = scratch + 3 * A.n + MergeNode<T>::words * partitions;
+    T* const root = tree + MergeNode<T>::words * lanes;
+    const Elimination elimination{};
+
+    Segment<T> s = transparent_segment<T>();
+    for (std::int64_t p = first; p < end; ++p) {
+      const Segment<T> next = elimination.reduce(rows_of(p, scratch));
+      s = p == first ? next : merge(s, next, nodes[p]);
+    }
+    s = merge_tree(
+        team, tree, lanes, levels, s,
+        [&](int slot, const MergeNode<T>& node) {
+          for (int k = 0; k < MergeNode<T>::words; ++k) tree[k * lanes + slot] = node.g[k];
+        },
+        [](int, int, const auto&, const auto&, const auto&, const auto&) {});
+    if (t == 0) {
+      const Bounds<T> all = solve_root(s, A.periodic());
+      root[0] = all.prev;
+      root[1] = all.first;
+      root[2] = all.last;
+      root[3] = all.next;
+    }
+    team.team_barrier();
+
+    std::int64_t bad = A.n;
+    Bounds<T> bounds{root[0], root[1], root[2], root[3]};
+    int slot = 1;
+    for (int h = lanes / 2; h >= 1; h /= 2) {
+      const bool right = (t & h) != 0;
+      descend(
+          bounds, [&](int k) { return tree[k * lanes + slot]; }, right);
+      slot = 2 * slot + right;
+    }
+    for (std::int64_t p = end - 1; p >= first; --p) {
+      Bounds<T> mine = bounds;
+      if (p > first) {
+        const MergeNode<T>& node = nodes[p];
+        const auto [v1, u2] = meeting_point(bounds, [&](int k) { return node.g[k]; });
+        mine = {v1, u2, bounds.last, bounds.next};
+        bounds = {bounds.prev, bounds.first, v1, u2};
+      }
+      const Findings<T> found = elimination.substitute(rows_of(p, scratch), mine);
+      if (!(found.probe == 0) || found.unstable) bad = p * rows;
+    }
+    return bad;
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION GlobalRows<T> rows_of(std::int64_t p, T* back) const {
+    const std::int64_t first = p * rows, left = A.n - first, m = left < rows ? left : rows;
+    const auto from = [&](const Strided<const T>& s) {
+      return Strided<const T>{s.data + first * s.stride, s.stride};
+    };
+    return {from(A.sub),
+            from(A.main),
+            from(A.super),
+            from(b),
+            {back + first, 1},
+            {back + A.n + first, 1},
+            {back + 2 * A.n + first, 1},
+            {x.data + first * x.stride, x.stride},
+            A.lower(first),
+            A.upper(first + m - 1),
+            A.conjugated,
+            m};
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
