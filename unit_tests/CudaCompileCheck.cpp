@@ -18,8 +18,17 @@ void host_calls(const Exec& exec) {
   Trikkos::solve(exec, A, b, x, Trikkos::Options{}.verify(1e-12));
   Trikkos::Plan plan(exec, A, Trikkos::Options{}.algorithm(Trikkos::Algorithm::thomas));
   Trikkos::solve(exec, plan, b, x);
+  Trikkos::Plan pcr(exec, A, Trikkos::Options{}.algorithm(Trikkos::Algorithm::pcr));
+  Trikkos::solve(exec, pcr, b, x);
   plan.update(exec, A);
   static_cast<void>(Trikkos::backward_error(exec, A, x, b));
+}
+
+template <class T>
+void marshaling(const Exec& exec) {
+  const Kokkos::View<T**, Kokkos::LayoutRight, Exec> from("from", 1000, 100);
+  const Kokkos::View<T**, Kokkos::LayoutLeft, Exec> to("to", 1000, 100);
+  Trikkos::marshal(exec, from, to);
 }
 
 struct InsideKernels {
@@ -31,7 +40,8 @@ struct InsideKernels {
     info() = Trikkos::solve(Trikkos::this_thread, A, b, x);
   }
   KOKKOS_FUNCTION void operator()(const Kokkos::TeamPolicy<Exec>::member_type& member) const {
-    const int result = Trikkos::solve(member, A, b, x);
+    const auto pcr = Trikkos::Options{}.algorithm(Trikkos::Algorithm::pcr);
+    const int result = Trikkos::solve(member, A, b, x) + Trikkos::solve(member, A, b, x, pcr);
     Kokkos::single(Kokkos::PerTeam(member), [&] { info() = result; });
   }
 };
@@ -43,6 +53,13 @@ void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   host_calls<double>(exec);
   host_calls<Kokkos::complex<float>>(exec);
   host_calls<Kokkos::complex<double>>(exec);
+  marshaling<double>(exec);
+  marshaling<Kokkos::complex<double>>(exec);
   Kokkos::parallel_for("thread", Kokkos::RangePolicy<Exec>(exec, 0, 1), inside);
-  Kokkos::parallel_for("team", Kokkos::TeamPolicy<Exec>(exec, 1, Kokkos::AUTO), inside);
+  const auto bytes = static_cast<int>(Trikkos::team_scratch_bytes<double>(
+      1000, Trikkos::Options{}.algorithm(Trikkos::Algorithm::pcr)));
+  Kokkos::parallel_for(
+      "team",
+      Kokkos::TeamPolicy<Exec>(exec, 1, Kokkos::AUTO).set_scratch_size(0, Kokkos::PerTeam(bytes)),
+      inside);
 }

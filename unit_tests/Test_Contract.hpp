@@ -17,7 +17,9 @@ namespace {
 
 using Trikkos::Algorithm;
 using Trikkos::Boundary;
+using Trikkos::Marshaling;
 using Trikkos::Options;
+using Trikkos::Pivoting;
 using Trikkos::Transpose;
 
 struct Event {
@@ -135,7 +137,9 @@ struct Case {
            Trikkos::name(boundary) + ", " + Trikkos::name(options.algorithm()) +
            ", partition_size " + std::to_string(options.partition_size()) + ", transpose " +
            std::to_string(static_cast<int>(options.transpose())) +
-           (options.verify() > 0 ? ", verify" : "");
+           (options.verify() > 0 ? ", verify" : "") + ", refine " +
+           std::to_string(options.refine()) + ", marshaling " +
+           std::to_string(static_cast<int>(options.marshaling()));
   }
 };
 
@@ -143,7 +147,8 @@ struct Case {
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const std::int64_t n : {1, 1000, 100003}) {
-    for (const auto algorithm : {Algorithm::automatic, Algorithm::segmented, Algorithm::thomas}) {
+    for (const auto algorithm : {Algorithm::automatic, Algorithm::segmented, Algorithm::spike,
+                                 Algorithm::pcr, Algorithm::thomas}) {
       const Options options = Options{}.algorithm(algorithm);
       const std::int64_t many = n == 1 ? 20000 : n == 1000 ? 300 : 5;
       all.push_back({n, 0, Boundary::open, options});
@@ -156,6 +161,22 @@ std::vector<Case> cases() {
       all.push_back({n, many, Boundary::periodic,
                      Options(options).verify(1e-4).transpose(Transpose::transpose)});
       all.push_back({n, 0, Boundary::open, Options(options).partition_size(37)});
+      all.push_back({n, 0, Boundary::open, Options(options).refine(2)});
+      all.push_back({n, many, Boundary::open, Options(options).refine(1).verify(1e-4)});
+      if (algorithm == Algorithm::pcr) {
+        for (const auto boundary : {Boundary::open, Boundary::periodic})
+          all.push_back({n, many, boundary, Options(options).reduction_steps(5)});
+      }
+    }
+    for (const auto pivoting : {Pivoting::diagonal, Pivoting::none}) {
+      for (const auto marshaling : {Marshaling::on_chip, Marshaling::global, Marshaling::none}) {
+        const Options options =
+            Options{}.algorithm(Algorithm::spike).pivoting(pivoting).marshaling(marshaling);
+        all.push_back({n, 0, Boundary::periodic, options});
+        all.push_back({n, 3, Boundary::open, Options(options).partition_size(8)});
+        if (marshaling != Marshaling::on_chip)
+          all.push_back({n, 3, Boundary::open, Options(options).dynamic_tiling(8)});
+      }
     }
   }
   return all;
@@ -212,9 +233,11 @@ void expect_contract() {
 template <class T, class Exec>
 void expect_names() {
   const Exec exec = other_instance<Exec>();
-  for (const auto algorithm : {Algorithm::segmented, Algorithm::thomas}) {
+  for (const auto algorithm :
+       {Algorithm::segmented, Algorithm::spike, Algorithm::pcr, Algorithm::thomas}) {
     for (const double tolerance : {0., 1e-4}) {
-      const Options options = Options{}.algorithm(algorithm).verify(tolerance);
+      const Options options =
+          Options{}.algorithm(algorithm).verify(tolerance).refine(tolerance > 0 ? 1 : 0);
       const auto A = Trikkos::gallery<T>(exec, Trikkos::Gallery::uniform_dominant, 1000);
       const Kokkos::View<T*, Exec> b("b", 1000), x("x", 1000);
       const auto expect_named = [&](const char* what, bool allocates, const Trace& trace) {

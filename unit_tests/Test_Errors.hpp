@@ -180,6 +180,27 @@ void errors_of_options() {
          "partition_size is -64, expected 0 (automatic) or at least 2");
   expect(Options{}.verify(-1), "verify is -1.000000, expected a tolerance of at least 0");
   expect(Options{}.verify(nan), "verify is nan, expected a tolerance of at least 0");
+
+  const auto spike = Options{}.algorithm(Trikkos::Algorithm::spike);
+  const auto on_chip = Options(spike).marshaling(Trikkos::Marshaling::on_chip);
+  for (const auto algorithm : {Trikkos::Algorithm::segmented, Trikkos::Algorithm::spike}) {
+    expect(Options{}.algorithm(algorithm).refine(-1), "refine is -1, expected at least 0");
+    expect(Options{}.algorithm(algorithm).dynamic_tiling(-8),
+           "dynamic_tiling is -8, expected at least 0");
+    expect(Options{}.algorithm(algorithm).reduction_steps(-3),
+           "reduction_steps is -3, expected at least 0");
+  }
+  expect(Options(on_chip).partition_size(67),
+         "partition_size is 67, expected at most 66 (Marshaling::on_chip)");
+  expect(Options(on_chip).dynamic_tiling(8),
+         "dynamic_tiling is 8, expected at most 0 (Marshaling::on_chip)");
+  Kokkos::deep_copy(b, 3.);
+  for (const Options& fine :
+       {Options(on_chip).partition_size(66), Options(spike).partition_size(67),
+        Options(spike).dynamic_tiling(8), Options(spike).refine(1)})
+    EXPECT_NO_THROW(EXPECT_TRUE(Trikkos::solve(exec, A, b, x, fine).ok()));
+  expect(Options{}.algorithm(Trikkos::Algorithm::pcr).reduction_steps(-1),
+         "reduction_steps is -1, expected at least 0");
 }
 
 // Partitions far longer than the matrix: no error, and no memory for rows that are not there.

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <Outcome.hpp>
+
+/// \file
+/// `solve(member, A, b, x, options)`: what a team of a user's kernel owes with `segmented` and
+/// `spike`. (`pcr` is in Test_Pcr.hpp, `thomas` in Test_Thomas.hpp.)
+
+namespace Test::Team {
+
+using Trikkos::Algorithm;
+using Trikkos::Boundary;
+using Trikkos::Gallery;
+using Trikkos::Options;
+using Trikkos::Pivoting;
+using Trikkos::Transpose;
+
+template <class T>
+using Vectors = Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE>;
+
+/// One team a system: bands, b and x of rank 2 (system, row).
+template <class T>
+struct SolveSystems {
+  Vectors<T> lower, diag, upper, b, x;
+  Boundary boundary;
+  Options options;
+  Kokkos::View<int*, TEST_EXECSPACE> info;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    using Kokkos::ALL;
+    const int k = member.league_rank();
+    const Trikkos::Tridiagonal A{Kokkos::subview(lower, k, ALL), Kokkos::subview(diag, k, ALL),
+                                 Kokkos::subview(upper, k, ALL), boundary};
+    const int result =
+        Trikkos::solve(member, A, Kokkos::subview(b, k, ALL), Kokkos::subview(x, k, ALL), options);
+    Kokkos::single(Kokkos::PerTeam(member), [&] { info(k) = result; });
+  }
+};
+
+template <class T>
+struct Result {
+  std::vector<T> x;
+  int info;
+  double eta;
+};
+
+/// All systems at once, in place if wanted.
+template <class T>
+std::vector<Result<T>> solve(const std::vector<Reference::HostSystem<T>>& A,
+                             const std::vector<std::vector<T>>& b, const Options& options,
+                             int team_size, bool in_place) {
+  const int systems = static_cast<int>(A.size());
+  const Boundary boundary = A[0].periodic ? Boundary::periodic : Boundary::open;
+  const std::int64_t n = A[0].size();
+  const auto vectors = [&](const std::string& label) { return Vectors<T>(label, systems, n); };
+  const auto copy = [&](const Vectors<T>& to, const auto& row) {
+    const auto host = Kokkos::create_mirror_view(to);
+    for (int k = 0; k < systems; ++k)
+      for (std::int64_t i = 0; i < n; ++i) host(k, i) = row(k)[i];
+    Kokkos::deep_copy(to, host);
+  };
+  SolveSystems<T> kernel{vectors("lower"), vectors("diag"),
+                         vectors("upper"), vectors("b"),
+                         vectors("x"),     boundary,
+                         options,          Kokkos::View<int*, TEST_EXECSPACE>("info", systems)};
+  copy(kernel.lower, [&](int k) { return A[k].lower; });
+  copy(kernel.diag, [&](int k) { return A[k].diag; });
+  copy(kernel.upper, [&](int k) { return A[k].upper; });
+  copy(kernel.b, [&](int k) { return b[k]; });
+  if (in_place) kernel.x = kernel.b;
+
+  const auto bytes = static_cast<int>(Trikkos::team_scratch_bytes<T>(n, options, boundary));
+  using Policy = Kokkos::TeamPolicy<TEST_EXECSPACE>;
+  auto policy = team_size > 0 ? Policy(systems, team_size) : Policy(systems, Kokkos::AUTO);
+  Kokkos::parallel_for("teams", policy.set_scratch_size(0, Kokkos::PerTeam(bytes)), kernel);
+  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.x);
+  const auto info = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.info);
+  std::vector<Result<T>> results;
+  for (int k = 0; k < systems; ++k) {
+    Result<T> r{std::vector<T>(n), info(k), 0};
+    for (std::int64_t i = 0; i < n; ++i) r.x[i] = x(k, i);
+    const auto op_A =
+        options.transpose() == Transpose::none ? A[k] : Reference::transpose(A[k], false);
+    r.eta = Reference::backward_error(op_A, r.x, b[k]);
+    results.push_back(r);
+  }
+  return results;
+}
+
+std::vector<int> team_sizes() {  // 0: AUTO
+  std::vector<int> sizes{0, 1};
+  if (!Trikkos::Impl::is_host_v<TEST_EXECSPACE>) sizes.insert(sizes.end(), {7, 32, 96, 128});
+  return sizes;
+}
+
+template <class T>
+void solves(const Options& options, Gallery type, double gate) {
+  constexpr int systems = 5;
+  for (const std::int64_t n : {1, 2, 3, 15, 16, 17, 33, 100, 257, 500})
+    for (const Boundary boundary : {Boundary::open, Boundary::periodic})
+      for (const Transpose transpose : {Transpose::none, Transpose::transpose})
+        for (const int team_size : team_sizes()) {
+          if (sizeof(T) > 8 && n > 257) continue;  // scratch
+          SCOPED_TRACE(describe(options) + ", n " + std::to_string(n) + ", " + name(boundary) +
+                       ", team " + std::to_string(team_size));
+          std::vector<Reference::HostSystem<T>> A;
+          std::vector<std::vector<T>> b;
+          for (int k = 0; k < systems; ++k) {
+            A.push_back(gallery<T>(type, n, k, boundary));
+            b.push_back(random_rhs<T>(n, k));
+          }
+          const auto results = solve(A, b, Options(options).transpose(transpose), team_size, n % 2);
+          for (const auto& r : results) {
+            EXPECT_EQ(r.info, 0);
+            EXPECT_LE(r.eta, scaled<T>(gate));
+          }
+        }
+}
+
+TEST(TEST_CATEGORY, team_segmented_solves) {
+  solves<double>(Options{}.algorithm(Algorithm::segmented), Gallery::uniform, 1e-14);
+  solves<float>(Options{}.algorithm(Algorithm::segmented), Gallery::uniform, 1e-14);
+  solves<Kokkos::complex<double>>(Options{}.algorithm(Algorithm::segmented), Gallery::uniform,
+                                  1e-14);
+  solves<double>(Options{}.algorithm(Algorithm::segmented).partition_size(8), Gallery::uniform,
+                 1e-14);
+}
+
+TEST(TEST_CATEGORY, team_spike_solves) {
+  const auto spike = Options{}.algorithm(Algorithm::spike);
+  solves<double>(spike, Gallery::uniform, 1e-12);  // as its host call without refinement
+  solves<double>(Options(spike).partition_size(66), Gallery::uniform, 1e-12);
+  solves<double>(Options(spike).pivoting(Pivoting::none), Gallery::uniform_dominant, 1e-15);
+  solves<float>(Options(spike).pivoting(Pivoting::none), Gallery::uniform_dominant, 1e-15);
+  solves<Kokkos::complex<double>>(spike, Gallery::uniform, 1e-12);
+}
+
+/// What the host call flags, a team does, too; a bad system spoils only itself.
+TEST(TEST_CATEGORY, team_flags_what_it_cannot_solve) {
+  const std::int64_t n = 100;
+  for (const int team_size : team_sizes()) {
+    SCOPED_TRACE("team " + std::to_string(team_size));
+    std::vector<Reference::HostSystem<double>> A{
+        gallery<double>(Gallery::uniform, n, 1), gallery<double>(Gallery::clement, n),
+        gallery<double>(Gallery::uniform, n, 2), gallery<double>(Gallery::uniform, n, 3)};
+    A[2].diag[40] = A[2].lower[40] = A[2].upper[40] = 0;  // singular
+    std::vector<std::vector<double>> b(4, random_rhs<double>(n));
+    b[3][70] = std::numeric_limits<double>::quiet_NaN();
+    const auto segmented = solve(A, b, Options{}.algorithm(Algorithm::segmented), team_size, false);
+    EXPECT_EQ(segmented[0].info, 0);
+    EXPECT_EQ(segmented[1].info, 0);
+    EXPECT_LE(segmented[1].eta, 1e-14);
+    EXPECT_GT(segmented[2].info, 0);
+    EXPECT_GT(segmented[3].info, 0);
+    const auto odd = Options{}.algorithm(Algorithm::spike).partition_size(15);
+    const auto spike = solve(A, b, odd, team_size, false);
+    EXPECT_EQ(spike[0].info, 0);
+    EXPECT_GT(spike[1].info, 0);  // zero diagonal, odd partitions
+    EXPECT_GT(spike[2].info, 0);
+    EXPECT_GT(spike[3].info, 0);
+  }
+}
+
+}  // namespace Test::Team
