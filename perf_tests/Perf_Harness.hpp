@@ -154,13 +154,18 @@ class Harness {
   /// runs more to warm up.
   template <class Restore, class Work>
   Time time(const Restore& restore, const Work& work) const {
+    return time_in(m_exec, restore, work);
+  }
+  /// The same for work in another execution space, whose caches are its own affair.
+  template <class Space, class Restore, class Work>
+  Time time_in(const Space& space, const Restore& restore, const Work& work) const {
     constexpr int warm_ups = 2;
-    const Stopwatch<Exec> stopwatch;
+    const Stopwatch<Space> stopwatch;
     std::vector<double> samples;
     for (int i = -warm_ups; i < m_settings.samples; ++i) {
       restore();
       if (m_settings.cold_caches) empty_caches();
-      const double seconds = stopwatch.seconds(m_exec, work);
+      const double seconds = stopwatch.seconds(space, work);
       if (i >= 0) samples.push_back(seconds);
     }
     return summary(samples);

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <string_view>
 
 #include "Perf_Harness.hpp"
+#include "Perf_Machine.hpp"
 
 namespace {
 
@@ -42,20 +42,6 @@ Perf::Settings settings_from(int& argc, char** argv) {
   return settings;
 }
 
-std::string processor() {
-#ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (std::is_same_v<Perf::Exec, Kokkos::Cuda>) {
-    return Kokkos::Cuda().cuda_device_prop().name;
-  }
-#endif
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown";
-}
-
 void describe_run(const Perf::Settings& settings) {
   using benchmark::AddCustomContext;
   AddCustomContext("trikkos_version", TRIKKOS_VERSION_STRING);
@@ -67,7 +53,7 @@ void describe_run(const Perf::Settings& settings) {
   AddCustomContext("kokkos_version", std::to_string(KOKKOS_VERSION));
   AddCustomContext("kokkos_backend", Perf::Exec::name());
   AddCustomContext("kokkos_concurrency", std::to_string(Perf::Exec().concurrency()));
-  AddCustomContext("processor", processor());
+  AddCustomContext("processor", Perf::processor());
 }
 
 }  // namespace

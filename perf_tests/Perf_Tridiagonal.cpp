@@ -50,7 +50,8 @@ void add_sizes(Harness& harness) {
         add_case<double>(harness, {type, n},
                          {Algorithm::automatic, Algorithm::segmented, Algorithm::thomas});
       } else {
-        add_case<double>(harness, {type, n}, {Algorithm::automatic, Algorithm::segmented});
+        add_case<double>(harness, {type, n},
+                         {Algorithm::automatic, Algorithm::segmented, Algorithm::spike});
       }
     }
   }
