@@ -31,6 +31,7 @@ struct CommandLine {
   --seed S              of the random numbers; 1 unless given
   --algorithm NAME      one of %s
   --partition-size P    rows in a partition; 0, the default, lets the algorithm choose
+  --refine K            steps of iterative refinement; 0 unless given
   --repeat R            timed solves, 5 unless given; the median is shown
   --lapack              solve with LAPACK's dgtsv as well
   --help                this text
@@ -86,8 +87,9 @@ Exit status: 0 solved; 1 numbers that could not be solved with; 2 a wrong comman
   }
 
   void read_option(const std::string& option, const std::string& value) {
-    constexpr const char* known[] = {"--rhs",  "--output",    "--gallery",        "--size",
-                                     "--seed", "--algorithm", "--partition-size", "--repeat"};
+    constexpr const char* known[] = {"--rhs",    "--output",         "--gallery",
+                                     "--size",   "--seed",           "--algorithm",
+                                     "--refine", "--partition-size", "--repeat"};
     if (std::find(std::begin(known), std::end(known), option) == std::end(known)) {
       throw std::invalid_argument("unknown option '" + option + "', see --help");
     }
@@ -99,6 +101,7 @@ Exit status: 0 solved; 1 numbers that could not be solved with; 2 a wrong comman
     if (option == "--seed") seed = whole_number(option, value, 0);
     if (option == "--algorithm") options.algorithm(algorithm(value));
     if (option == "--partition-size") options.partition_size(whole_number(option, value, 0));
+    if (option == "--refine") options.refine(static_cast<int>(whole_number(option, value, 0)));
     if (option == "--repeat") repeat = whole_number(option, value, 1);
   }
 

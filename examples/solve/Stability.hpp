@@ -46,8 +46,10 @@ class Stability {
     using Trikkos::Algorithm;
     const Algorithm first = line.options.algorithm();
     m_solvers.push_back({Trikkos::name(first), trikkos(line.options)});
-    if (first != Algorithm::thomas) {
-      m_solvers.push_back({"thomas", trikkos(Trikkos::Options{}.algorithm(Algorithm::thomas))});
+    for (const Algorithm other : {Algorithm::spike, Algorithm::thomas}) {
+      if (first != other) {
+        m_solvers.push_back({Trikkos::name(other), trikkos(Trikkos::Options{}.algorithm(other))});
+      }
     }
 #ifdef TRIKKOS_HAVE_LAPACK
     m_solvers.push_back({"LAPACK dgtsv", [](const Matrix& A, const Vector& b, const Vector& x) {
