@@ -156,7 +156,7 @@ void table4(const Arguments& arguments) {
                 [&](auto type, auto k) { return records[type][k].eta[rhs].text(); });
   }
   std::printf(
-      "How many of the %d solutions are flagged, and the worst backward error of others:\n\n",
+      "How many of the %d solutions are flagged, and the worst backward error of the others:\n\n",
       2 * arguments.seeds);
   print_types(solvers, false, [&](auto type, auto k) {
     const Record& r = records[type][k];
