@@ -89,7 +89,7 @@ std::vector<int> team_sizes() {  // 0: AUTO
 
 /// Rows that five words each of fit into 32 KiB, all that OpenMP grants a team at level 0.
 template <class T>
-constexpr std::int64_t largest_in_team = 32 * 1024 / (5 * sizeof(T)) - 2;
+constexpr int largest_in_team = 32 * 1024 / (5 * static_cast<int>(sizeof(T))) - 2;
 
 template <class T>
 void solves_in_teams() {
