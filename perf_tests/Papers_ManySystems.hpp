@@ -30,18 +30,18 @@ struct Systems {
   }
 };
 
-/// A team for each system.
-template <class T>
+/// A team for each system. The options are made in the kernel, so it has one algorithm only.
+template <class T, Trikkos::Algorithm algorithm>
 struct SolveByTeams {
   Systems<Contiguous<T>> systems;
-  Trikkos::Options options;
   Kokkos::View<int, Perf::Exec> flagged;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int k = member.league_rank();
-    const int info = Trikkos::solve(member, systems.matrix(k), systems.row(systems.b, k),
-                                    systems.row(systems.x, k), options);
+    const int info =
+        Trikkos::solve(member, systems.matrix(k), systems.row(systems.b, k),
+                       systems.row(systems.x, k), Trikkos::Options{}.algorithm(algorithm));
     if (info > 0) flagged() = 1;
   }
 };
@@ -88,14 +88,15 @@ class ManySystems {
 
   /// The time is NaN where so many threads make no team, or are more than there are rows, or where
   /// a team is granted too little scratch.
-  Outcome by_teams(const Trikkos::Options& options, int threads) const {
-    const SolveByTeams<T> work{
+  template <Trikkos::Algorithm algorithm>
+  Outcome by_teams(int threads) const {
+    const SolveByTeams<T, algorithm> work{
         {contiguous(problem.A.lower.data()), contiguous(problem.A.diag.data()),
          contiguous(problem.A.upper.data()), contiguous(problem.b.data()),
          contiguous(problem.x.data())},
-        options,
         m_flagged};
-    const int bytes = static_cast<int>(Trikkos::team_scratch_bytes<T>(m_n, options));
+    const int bytes = static_cast<int>(
+        Trikkos::team_scratch_bytes<T>(m_n, Trikkos::Options{}.algorithm(algorithm)));
     const auto scratch = Kokkos::PerTeam(bytes);
     using Policy = Kokkos::TeamPolicy<Perf::Exec>;
     constexpr double nan = Kokkos::Experimental::quiet_NaN_v<double>;

@@ -35,7 +35,7 @@ std::vector<Way<T>> all_ways(Perf::Harness& harness) {
   const auto add_team = [&](int threads) {
     ways.push_back(
         {number("pcr, teams of %.0f", threads), true, [threads](const ManySystems<T>& systems) {
-           return systems.by_teams(Options{}.algorithm(Algorithm::pcr), threads);
+           return systems.template by_teams<Algorithm::pcr>(threads);
          }});
   };
   if (Perf::on_host)

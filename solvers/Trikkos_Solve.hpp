@@ -125,8 +125,11 @@ KOKKOS_INLINE_FUNCTION constexpr std::size_t team_scratch_bytes(
 /// `automatic`) as above. Of the other options `transpose`, `partition_size`, `pivoting` and
 /// `reduction_steps` matter. All threads must call; x is ready for all of them on return, and the
 /// scratch is free again. Aborts where the scratch is too small.
-/// \return 0, or 1 + the first row (`segmented`, `spike`: of the first partition) that is not
-/// finite or shows that x is not to be trusted; to every thread
+///
+/// Options made in the kernel, `Trikkos::Options{}.algorithm(Trikkos::Algorithm::pcr)`, are
+/// constants to the compiler: the other algorithms are left out, and with them half of the
+/// registers. \return 0, or 1 + the first row (`segmented`, `spike`: of the first partition) that
+/// is not finite or shows that x is not to be trusted; to every thread
 template <TeamMember Member, class View, class B, class X>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(const Member& member, const Tridiagonal<View>& A,
                                                const B& b, const X& x, const Options& options) {

@@ -53,6 +53,15 @@ class CyclicVerdict {
   Status::Reason m_reason = Status::Reason::none;
 };
 
+/// 1 / v, of any v: `reciprocal` wants numbers in the middle of the range.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T inverse(const T& v) {
+  if constexpr (is_complex_v<T>)
+    return reciprocal(v);
+  else
+    return T(1) / v;
+}
+
 /// A row after both its neighbours at distance s are eliminated from it: it is coupled to rows at
 /// distance 2 s then.
 ///
@@ -66,7 +75,7 @@ KOKKOS_FORCEINLINE_FUNCTION CyclicRow<T, Rhs> eliminate_neighbours(const CyclicR
                                                                    const CyclicRow<T, Rhs>& after,
                                                                    std::int64_t i, std::int64_t s,
                                                                    CyclicVerdict& verdict) {
-  const T alpha = quotient(row.lower, before.diag), beta = quotient(row.upper, after.diag);
+  const T alpha = row.lower * inverse(before.diag), beta = row.upper * inverse(after.diag);
   const T from_before = alpha * before.upper, from_after = beta * after.lower;
   CyclicRow<T, Rhs> result;
   result.lower = -(alpha * before.lower);
@@ -75,32 +84,36 @@ KOKKOS_FORCEINLINE_FUNCTION CyclicRow<T, Rhs> eliminate_neighbours(const CyclicR
   for (int k = 0; k < Rhs; ++k)
     result.rhs[k] = row.rhs[k] - alpha * before.rhs[k] - beta * after.rhs[k];
 
+  constexpr auto largest = Kokkos::Experimental::finite_max_v<Real<T>>;
   const auto fill = magnitude(result.lower) + magnitude(from_before) + magnitude(from_after) +
                     magnitude(result.upper);
+  const auto size = magnitude(row.lower) + magnitude(row.diag) + magnitude(row.upper);
+  const bool small_multipliers = magnitude(alpha) <= 1 && magnitude(beta) <= 1;
+  if (fill <= (small_multipliers ? largest : 2 * size) && magnitude(result.diag) <= largest)
+    return result;
   if (!(finite_probe(result.diag) + finite_probe(fill) == 0)) verdict.note_overflow(i);
   if (magnitude(before.diag) == 0) verdict.note(Status::Reason::unstable, i - s);
   if (magnitude(after.diag) == 0) verdict.note(Status::Reason::unstable, i + s);
-  const bool multipliers = magnitude(alpha) > 1 || magnitude(beta) > 1;
-  const auto size = magnitude(row.lower) + magnitude(row.diag) + magnitude(row.upper);
-  if (multipliers && fill > 2 * size) verdict.note(Status::Reason::unstable, i);
+  if (!small_multipliers && fill > 2 * size) verdict.note(Status::Reason::unstable, i);
   return result;
 }
 
-/// Rows in memory: lower, diag, upper and the right-hand sides, n words each.
-template <class T, int Rhs>
+/// Rows in memory: lower, diag, upper and the right-hand sides, n words each. On chip an `Index` of
+/// 32 bits is enough, and faster.
+template <class T, int Rhs, class Index = std::int64_t>
 struct CyclicRows {
   static constexpr int words = 3 + Rhs;  // a row
   static constexpr bool bordered = false;
 
   T* data;
-  std::int64_t n;
+  Index n;
 
   KOKKOS_FORCEINLINE_FUNCTION T* lower() const { return data; }
   KOKKOS_FORCEINLINE_FUNCTION T* diag() const { return data + n; }
   KOKKOS_FORCEINLINE_FUNCTION T* upper() const { return data + 2 * n; }
   KOKKOS_FORCEINLINE_FUNCTION T* rhs(int k) const { return data + (3 + k) * n; }
 
-  KOKKOS_FORCEINLINE_FUNCTION CyclicRow<T, Rhs> row(std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION CyclicRow<T, Rhs> row(Index i) const {
     CyclicRow<T, Rhs> r;
     r.lower = lower()[i];
     r.diag = diag()[i];
@@ -108,7 +121,7 @@ struct CyclicRows {
     for (int k = 0; k < Rhs; ++k) r.rhs[k] = rhs(k)[i];
     return r;
   }
-  KOKKOS_FORCEINLINE_FUNCTION void set(std::int64_t i, const CyclicRow<T, Rhs>& r) const {
+  KOKKOS_FORCEINLINE_FUNCTION void set(Index i, const CyclicRow<T, Rhs>& r) const {
     lower()[i] = r.lower;
     diag()[i] = r.diag;
     upper()[i] = r.upper;
@@ -120,15 +133,14 @@ struct CyclicRows {
     r.diag = T(1);
     return r;
   }
-  KOKKOS_FORCEINLINE_FUNCTION CyclicRow<T, Rhs> row_or_none(std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION CyclicRow<T, Rhs> row_or_none(Index i) const {
     return i >= 0 && i < n ? row(i) : no_row();
   }
-  KOKKOS_FORCEINLINE_FUNCTION CyclicRow<T, Rhs> checked_row(std::int64_t i, CyclicVerdict&) const {
+  KOKKOS_FORCEINLINE_FUNCTION CyclicRow<T, Rhs> checked_row(Index i, CyclicVerdict&) const {
     return row(i);
   }
-  KOKKOS_FORCEINLINE_FUNCTION T solution(int k, std::int64_t i) const { return rhs(k)[i]; }
-  KOKKOS_FORCEINLINE_FUNCTION void set_solution(int k, std::int64_t i, const T& v,
-                                                CyclicVerdict&) const {
+  KOKKOS_FORCEINLINE_FUNCTION T solution(int k, Index i) const { return rhs(k)[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION void set_solution(int k, Index i, const T& v, CyclicVerdict&) const {
     rhs(k)[i] = v;
   }
 };

@@ -27,8 +27,8 @@ struct LoneThread {
 
 /// Solves the open system of the rows r, r + s, r + 2 s, ... by the Thomas algorithm, in place; the
 /// pivots replace the diagonal.
-template <class T, int Rhs>
-KOKKOS_INLINE_FUNCTION void solve_class(const CyclicRows<T, Rhs>& rows, std::int64_t r,
+template <class T, int Rhs, class Index>
+KOKKOS_INLINE_FUNCTION void solve_class(const CyclicRows<T, Rhs, Index>& rows, std::int64_t r,
                                         std::int64_t s, CyclicVerdict& verdict) {
   T* const pivots = rows.diag() + r;
   Bands<T> A;
@@ -51,8 +51,8 @@ KOKKOS_INLINE_FUNCTION void solve_class(const CyclicRows<T, Rhs>& rows, std::int
 /// elimination of its own, so that together they may leave a large residual although each is as
 /// exact as the condition of A lets it be. Reads no b but that of row i.
 /// \param last  the last unknown of a periodic matrix, else 0
-template <class T, int Rhs, class Source>
-KOKKOS_INLINE_FUNCTION void store_unknown(const CyclicRows<T, Rhs>& from, const Source& to,
+template <class T, int Rhs, class Index, class Source>
+KOKKOS_INLINE_FUNCTION void store_unknown(const CyclicRows<T, Rhs, Index>& from, const Source& to,
                                           std::int64_t i, const T& last, CyclicVerdict& verdict) {
   using Kokkos::Experimental::epsilon_v;
   constexpr auto limit = 8192 * epsilon_v<Real<T>>;
@@ -80,14 +80,14 @@ struct PcrOnChip {
   using Row = CyclicRow<T, Rhs>;
 
   Team team;
-  CyclicRows<T, Rhs> rows;
+  CyclicRows<T, Rhs, int> rows;
   CyclicVerdict& verdict;
 
   /// Fills the rows from where they come from, and solves. The solution is in `rows.rhs(k)`.
   /// \param steps  doublings of s; 0: as many as give every thread a system
   template <class Source>
   KOKKOS_INLINE_FUNCTION void solve(const Source& from, int steps) const {
-    const auto n = static_cast<int>(rows.n);
+    const int n = rows.n;
     for (int i = team.team_rank(); i < n; i += team.team_size())
       rows.set(i, from.checked_row(i, verdict));
     team.team_barrier();
@@ -107,7 +107,7 @@ struct PcrOnChip {
       team.team_barrier();  // everyone has read b, which x may overwrite
       if (team.team_rank() == 0) to.set_solution(0, rows.n, last, verdict);
     }
-    for (std::int64_t i = team.team_rank(); i < rows.n; i += team.team_size())
+    for (int i = team.team_rank(); i < rows.n; i += team.team_size())
       store_unknown(rows, to, i, last, verdict);
   }
 
@@ -115,21 +115,22 @@ struct PcrOnChip {
   /// In place: the rows that are overwritten and yet needed are the two beyond the ends of a
   /// stretch, which its thread reads before anyone writes, and the one before, which it keeps.
   KOKKOS_INLINE_FUNCTION void step(int s) const {
-    const auto n = static_cast<int>(rows.n);
+    const int n = rows.n;
     const int t = team.team_rank(), threads = team.team_size();
     if (s >= threads) {
       for (int r = t; r < s && r < n; r += threads) walk(r, n, s, rows.no_row(), rows.no_row());
     } else {
-      // Threads share a class: a stretch each, of an odd number of rows, against bank conflicts.
+      // Threads share a class: a stretch each, of an odd number of rows, against bank conflicts,
+      // unless that would leave every third of them without work.
       const int r = t % s, part = t / s, parts = threads / s;
-      const int stretch = ((n - r + s - 1) / s + parts - 1) / parts | 1;
-      const std::int64_t first = r + std::int64_t(part) * stretch * s, end = first + stretch * s;
+      const int fair = ((n - r + s - 1) / s + parts - 1) / parts;
+      const int stretch = fair > 2 ? fair | 1 : fair;
+      const int first = r + part * stretch * s, end = first + stretch * s;
       const bool works = part < parts && first < n;
       const Row before = works ? rows.row_or_none(first - s) : rows.no_row();
       const Row after = works ? rows.row_or_none(end) : rows.no_row();
       team.team_barrier();
-      if (works)
-        walk(static_cast<int>(first), end < n ? static_cast<int>(end) : n, s, before, after);
+      if (works) walk(first, end < n ? end : n, s, before, after);
     }
     team.team_barrier();
   }

@@ -17,7 +17,7 @@ namespace Trikkos::Impl {
 template <class Level>
 struct SolveLevel {
   using T = typename Level::value_type;
-  using Rows = CyclicRows<T, Level::rhs_words>;
+  using Rows = CyclicRows<T, Level::rhs_words, int>;
 
   Level level;
   int steps;
@@ -27,7 +27,8 @@ struct SolveLevel {
   KOKKOS_INLINE_FUNCTION void solve(const Team& team, std::int64_t rhs, T* memory) const {
     const auto rows = level.rows(rhs);
     CyclicVerdict verdict;
-    const PcrOnChip<T, Level::rhs_words, Team> pcr{team, Rows{memory, level.n}, verdict};
+    const PcrOnChip<T, Level::rhs_words, Team> pcr{team, Rows{memory, static_cast<int>(level.n)},
+                                                   verdict};
     pcr.solve(rows, steps);
     pcr.store(rows);
     level.report(verdict);

@@ -42,12 +42,12 @@ KOKKOS_INLINE_FUNCTION std::int64_t in_scratch(const Member& member, std::int64_
   constexpr std::size_t aligned = alignof(T) > 8 ? alignof(T) : 8;
   // A copy of the handle: what is allocated from it is free again when this function returns.
   const auto scratch = member.team_scratch(0);
-  const auto memory = reinterpret_cast<std::uintptr_t>(scratch.get_shmem(team_bytes<T>(words)));
-  if (memory == 0)
+  auto* start = static_cast<char*>(scratch.get_shmem(team_bytes<T>(words)));
+  if (start == nullptr)
     Kokkos::abort(
         "Trikkos::solve: the team has too little scratch, expected Trikkos::team_scratch_bytes "
         "at level 0");
-  const std::uintptr_t start = (memory + aligned - 1) / aligned * aligned;
+  start += (aligned - reinterpret_cast<std::uintptr_t>(start) % aligned) % aligned;
   auto* const smallest = reinterpret_cast<std::int64_t*>(start);
   const KernelTeam<Member> team(member);
   constexpr std::int64_t none = Diagnosis::clear;
@@ -67,7 +67,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t pcr_in_team(const Member& member, const Matr
   const std::int64_t n = A.A.n;
   const std::int64_t rank = in_scratch<T>(member, (3 + Rhs) * n, [&](const auto& team, T* memory) {
     CyclicVerdict verdict;
-    const PcrOnChip<T, Rhs, KernelTeam<Member>> pcr{team, {memory, A.n}, verdict};
+    const PcrOnChip<T, Rhs, KernelTeam<Member>> pcr{team, {memory, static_cast<int>(A.n)}, verdict};
     pcr.solve(A, steps);
     pcr.store(A);
     return verdict.rank(n);
