@@ -84,11 +84,12 @@ KOKKOS_FORCEINLINE_FUNCTION CyclicRow<T, Rhs> eliminate_neighbours(const CyclicR
   for (int k = 0; k < Rhs; ++k)
     result.rhs[k] = row.rhs[k] - alpha * before.rhs[k] - beta * after.rhs[k];
 
-  constexpr auto largest = Kokkos::Experimental::finite_max_v<Real<T>>;
+  using namespace Kokkos::Experimental;
+  constexpr auto largest = finite_max_v<Real<T>>, one = 1 + 16 * epsilon_v<Real<T>>;
   const auto fill = magnitude(result.lower) + magnitude(from_before) + magnitude(from_after) +
                     magnitude(result.upper);
   const auto size = magnitude(row.lower) + magnitude(row.diag) + magnitude(row.upper);
-  const bool small_multipliers = magnitude(alpha) <= 1 && magnitude(beta) <= 1;
+  const bool small_multipliers = magnitude(alpha) <= one && magnitude(beta) <= one;
   if (fill <= (small_multipliers ? largest : 2 * size) && magnitude(result.diag) <= largest)
     return result;
   if (!(finite_probe(result.diag) + finite_probe(fill) == 0)) verdict.note_overflow(i);

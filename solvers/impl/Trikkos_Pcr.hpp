@@ -49,13 +49,14 @@ KOKKOS_INLINE_FUNCTION void solve_class(const CyclicRows<T, Rhs, Index>& rows, s
 
 /// Takes unknown i to where row i came from, and looks at it there: in PCR each unknown has an
 /// elimination of its own, so that together they may leave a large residual although each is as
-/// exact as the condition of A lets it be. Reads no b but that of row i.
+/// exact as the condition of A lets it be. Where rows differ in size by 2^10, matrices dominant by
+/// columns were seen to leave 12000 units in the last place of a row. Reads no b but that of row i.
 /// \param last  the last unknown of a periodic matrix, else 0
 template <class T, int Rhs, class Index, class Source>
 KOKKOS_INLINE_FUNCTION void store_unknown(const CyclicRows<T, Rhs, Index>& from, const Source& to,
                                           std::int64_t i, const T& last, CyclicVerdict& verdict) {
   using Kokkos::Experimental::epsilon_v;
-  constexpr auto limit = 8192 * epsilon_v<Real<T>>;
+  constexpr auto limit = 32768 * epsilon_v<Real<T>>;
   constexpr auto underflow = Kokkos::Experimental::norm_min_v<Real<T>> / epsilon_v<Real<T>>;
   const auto row = to.row(i);
   for (int k = 0; k < (Source::bordered ? 1 : Rhs); ++k) {
