@@ -126,8 +126,8 @@ struct PcrOnChip {
       const int r = t % s, part = t / s, parts = threads / s;
       const int fair = ((n - r + s - 1) / s + parts - 1) / parts;
       const int stretch = fair > 2 ? fair | 1 : fair;
-      const int first = r + part * stretch * s, end = first + stretch * s;
-      const bool works = part < parts && first < n;
+      const int first = part < parts ? r + part * stretch * s : n, end = first + stretch * s;
+      const bool works = first < n;
       const Row before = works ? rows.row_or_none(first - s) : rows.no_row();
       const Row after = works ? rows.row_or_none(end) : rows.no_row();
       team.team_barrier();
