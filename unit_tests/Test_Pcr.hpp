@@ -151,35 +151,11 @@ void solves_dominant_matrices() {
   const TEST_EXECSPACE exec;
   using Call = Trikkos::Impl::PcrHostCall<T, TEST_EXECSPACE>;
   const std::int64_t open = Call::template on_chip<1>, ring = Call::template on_chip<2>;
-  const std::vector<std::int64_t> sizes = {0,
-                                           1,
-                                           2,
-                                           3,
-                                           4,
-                                           5,
-                                           7,
-                                           8,
-                                           31,
-                                           32,
-                                           33,
-                                           100,
-                                           127,
-                                           128,
-                                           129,
-                                           1000,
-                                           1023,
-                                           1024,
-                                           1025,
-                                           1026,
-                                           open - 1,
-                                           open,
-                                           open + 1,
-                                           ring,
-                                           ring + 1,
-                                           ring + 2,
-                                           2 * open + 1,
-                                           99991,
-                                           (1 << 17) + 1};
+  std::vector<std::int64_t> sizes = {0,    1,    2,    3,    4,     5,     7,   8,
+                                     31,   32,   33,   100,  127,   128,   129, 1000,
+                                     1023, 1024, 1025, 1026, 99991, 131073};
+  for (const std::int64_t n : {open - 1, open, open + 1, ring, ring + 1, ring + 2, 2 * open + 1})
+    sizes.push_back(n);
   for (const std::int64_t n : sizes) {
     for (const Boundary boundary : boundaries) {
       for (const Gallery type :
