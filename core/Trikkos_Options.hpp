@@ -11,7 +11,7 @@ namespace Trikkos {
 
 enum class Algorithm {
   automatic,  ///< the choice is made by `choose_algorithm` (Trikkos_Workspace.hpp)
-  segmented,  ///< partitions reduced to two rows each, row pivoting across partition edges; stable
+  segmented,  ///< partitions reduced to two rows each by rotations; stable for every matrix
   spike,      ///< SPIKE: partitions solved by themselves, pivoting within them (see `Pivoting`)
   pcr,        ///< parallel cyclic reduction, no pivoting; for diagonally dominant matrices
   thomas      ///< one thread, no pivoting; for diagonally dominant matrices

@@ -22,11 +22,12 @@
 ///
 /// Scalars: float, double, Kokkos::complex of both. Indices are 64-bit.
 ///
-/// Cost with `Algorithm::segmented`: 72 bytes and about 130 flops an unknown and right-hand side in
+/// Cost with `Algorithm::segmented`: 72 bytes and about 150 flops an unknown and right-hand side in
 /// double. Views of stride 1 are fastest.
 ///
-/// Stability: partial pivoting, for every nonsingular A met so far (`segmented`, `automatic`);
-/// `thomas` only for diagonally dominant A, elsewhere its Status says `unstable`.
+/// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
+/// nonsingular A, for each row by itself (`Scaling::rows`). `thomas` only for diagonally dominant A;
+/// elsewhere its Status says `unstable`.
 ///
 /// Errors: wrong types fail to compile; wrong shapes and options throw std::invalid_argument before
 /// anything is launched; bad numbers never throw: x is then Inf or NaN, or flagged by the Status.
