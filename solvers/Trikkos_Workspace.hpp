@@ -87,10 +87,7 @@ class Workspace {
       allocate(m_norms, "Trikkos::Workspace::norms", m_block);
       allocate(m_rhs, "Trikkos::Workspace::rhs", m_block * n);
     }
-    if (options.refine() > 0) {
-      allocate(m_correction, "Trikkos::Workspace::correction", m_block * n);
-      allocate(m_refinement, "Trikkos::Workspace::refinement", m_block);
-    }
+    if (options.refine() > 0) allocate(m_correction, "Trikkos::Workspace::correction", m_block * n);
     reset_diagnosis(exec);
     // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
     if constexpr (!Impl::is_host_v<Exec>)
@@ -107,14 +104,14 @@ class Workspace {
       s.backward_error = -1;
       return s;
     }
-    const double refined = 50 * Kokkos::Experimental::epsilon_v<Impl::Real<T>>;
-    const double tolerance = m_options.verify() > 0 ? m_options.verify() : refined;
+    double tolerance = 50 * Kokkos::Experimental::epsilon_v<Impl::Real<T>>;
+    if (m_options.verify() > 0) tolerance = std::min(tolerance, m_options.verify());
     const bool accurate = s.backward_error <= tolerance;
     if (s.reason == Status::Reason::unstable && m_options.refine() > 0 && accurate) {
       s.reason = Status::Reason::none;  // it was, but refinement has mended it
       s.row = -1;
     }
-    if (s.ok() && m_options.verify() > 0 && !accurate) s.reason = Status::Reason::inaccurate;
+    if (s.ok() && !accurate) s.reason = Status::Reason::inaccurate;
     return s;
   }
 
@@ -130,7 +127,6 @@ class Workspace {
   std::size_t bytes() const {
     return sizeof(T) * (m_storage.extent(0) + m_rhs.extent(0) + m_correction.extent(0)) +
            sizeof(Impl::ResidualNorms) * m_norms.extent(0) +
-           sizeof(Impl::RefinementNorms) * m_refinement.extent(0) +
            sizeof(std::int64_t) * m_words.extent(0);
   }
 
@@ -152,20 +148,22 @@ class Workspace {
         b_block = {kept.data, m_n, 1};
       }
       launch(exec, A, b_block, x_block, count, diagnosis(), reset);
-      for (int step = 0; step < m_options.refine(); ++step) {
-        const Impl::Columns<T> d{m_correction.data(), m_n, 1};
-        // what it reports does not concern x: a diagnosis of its own
-        Impl::Refinement<T, Impl::is_host_v<Exec>>{A, b_block, x_block, d, m_refinement.data()}
-            .launch(exec, count, [&] {
+      if (!measures()) continue;
+      const bool refines = m_options.refine() > 0;
+      const Impl::Columns<T> d{refines ? m_correction.data() : nullptr, m_n, 1};
+      const Impl::ResidualKernels<T, Impl::is_host_v<Exec>> measured{
+          A,     b_block,        {x_block.data, x_block.rhs_stride, x_block.row_stride},
+          count, m_norms.data(), m_words.data() + Impl::Diagnosis::backward_error,
+          d};
+      measured.measure(exec);
+      if (refines)
+        Impl::Refinement<T, Impl::is_host_v<Exec>>{measured, x_block, d}.launch(
+            exec, m_options.refine(), [&] {
+              // what it reports does not concern x: a diagnosis of its own
               launch(exec, A, {d.data, d.rhs_stride, d.row_stride}, d, count,
                      {m_words.data() + Impl::Diagnosis::words}, true);
             });
-      }
-      if (measures())
-        Impl::ResidualKernels<T, Impl::is_host_v<Exec>>{
-            A,     b_block,        {x_block.data, x_block.rhs_stride, x_block.row_stride},
-            count, m_norms.data(), m_words.data() + Impl::Diagnosis::backward_error}
-            .launch(exec);
+      measured.report(exec);
     }
   }
 
@@ -221,7 +219,6 @@ class Workspace {
   Kokkos::View<T*, Memory> m_storage, m_rhs, m_correction;
   Kokkos::View<std::int64_t[2 * Impl::Diagnosis::words], Memory> m_words;  // x, then correction
   Kokkos::View<Impl::ResidualNorms*, Memory> m_norms;
-  Kokkos::View<Impl::RefinementNorms*, Memory> m_refinement;
 };
 
 template <class Exec, class View, class B>
