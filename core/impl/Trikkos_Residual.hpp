@@ -176,18 +176,13 @@ KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Bands<T>& A, const St
 /// Maxima over some rows, in registers.
 template <class T>
 struct RowMaxima {
-  double x = 0, residual = 0, row_error = 0, row_sum = 0;
+  double x = 0, residual = 0, row_error = 0, row_sum = 0;  // what is not read costs nothing
 
   KOKKOS_FORCEINLINE_FUNCTION void take(const RowResidual& r) {
     x = max_or_nan(x, r.x);
     residual = max_or_nan(residual, length<T>(r.re, r.im));
     row_error = max_or_nan(row_error, r.row_error);
     row_sum = max_or_nan(row_sum, r.row_sum);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void raise(Fit& fit) const {
-    fit.x.raise(x);
-    fit.residual.raise(residual);
-    fit.row_error.raise(row_error);
   }
 };
 
@@ -219,7 +214,7 @@ struct RowItems {
   }
 };
 
-/// Measures x: `fit` in the norms.
+/// Measures x: `fit` in the norms; its `row_error` only where the residual is wanted, too.
 template <class T, bool Host>
 struct ResidualKernels {
   Bands<T> A;
@@ -232,6 +227,7 @@ struct ResidualKernels {
   struct Clear {};
   struct Norms {};
   struct Residual {};
+  struct Again {};
   struct Report {};
 
   KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t k) const { norms[k].clear(); }
@@ -250,19 +246,17 @@ struct ResidualKernels {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Residual, std::int64_t item) const {
-    RowMaxima<T> maxima;
-    const ResidualScale scale = scale_of(item);
-    const std::int64_t system = rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
-      const RowResidual r = row_residual(A, b[k], x[k], i, scale);
-      maxima.take(r);
-      if (residual.data == nullptr) return;
-      if constexpr (is_complex_v<T>)
-        residual[k][i] = T(scale.quotient(r.re), scale.quotient(r.im));
-      else
-        residual[k][i] = static_cast<T>(scale.quotient(r.re));
-    });
-    maxima.raise(norms[system].fit);
-    norms[system].row_sum.raise(maxima.row_sum);
+    const auto [system, part] = split_index(item, rows().count());
+    ResidualNorms& found = norms[system];
+    const RowMaxima<T> maxima = compute_rows(item, found);
+    // On a device every maximum that all threads raise costs time: one address takes it.
+    found.fit.residual.raise(maxima.residual);
+    found.row_sum.raise(maxima.row_sum);
+    if (residual.data != nullptr) found.fit.row_error.raise(maxima.row_error);
+    if (part == 0) found.fit.x.raise(found.x.value() * ResidualScale(found).x);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Again, std::int64_t item) const {
+    compute_rows(item, norms[split_index(item, rows().count()).first]);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Report, std::int64_t k) const {
@@ -274,13 +268,13 @@ struct ResidualKernels {
   void measure(const Exec& exec) const {
     Kokkos::parallel_for("Trikkos::backward_error::clear", policy<Clear>(exec, rhs_count), *this);
     Kokkos::parallel_for("Trikkos::backward_error::norms", policy<Norms>(exec, items()), *this);
-    compute_residual(exec);
-  }
-  /// Again for an x that was measured: stores the residual, the maxima are there already.
-  template <class Exec>
-  void compute_residual(const Exec& exec) const {
     Kokkos::parallel_for("Trikkos::backward_error::residual", policy<Residual>(exec, items()),
                          *this);
+  }
+  /// Only stores the residual, of an x that is measured already.
+  template <class Exec>
+  void store_residual(const Exec& exec) const {
+    Kokkos::parallel_for("Trikkos::backward_error::again", policy<Again>(exec, items()), *this);
   }
   template <class Exec>
   void report(const Exec& exec) const {
@@ -293,8 +287,23 @@ struct ResidualKernels {
   }
   std::int64_t items() const { return rhs_count * rows().count(); }
   KOKKOS_INLINE_FUNCTION RowItems<Host> rows() const { return {A.n}; }
-  KOKKOS_INLINE_FUNCTION ResidualScale scale_of(std::int64_t item) const {
-    return ResidualScale(norms[split_index(item, rows().count()).first]);
+
+ private:
+  /// Stores the residual where it is wanted.
+  KOKKOS_INLINE_FUNCTION RowMaxima<T> compute_rows(std::int64_t item,
+                                                   const ResidualNorms& found) const {
+    const ResidualScale scale(found);
+    RowMaxima<T> maxima;
+    rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
+      const RowResidual r = row_residual(A, b[k], x[k], i, scale);
+      maxima.take(r);
+      if (residual.data == nullptr) return;
+      if constexpr (is_complex_v<T>)
+        residual[k][i] = T(scale.quotient(r.re), scale.quotient(r.im));
+      else
+        residual[k][i] = static_cast<T>(scale.quotient(r.re));
+    });
+    return maxima;
   }
 };
 

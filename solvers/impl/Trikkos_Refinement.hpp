@@ -29,13 +29,16 @@ struct Refinement {
   struct Keep {};
 
   KOKKOS_INLINE_FUNCTION void operator()(Trial, std::int64_t item) const {
+    ResidualNorms& found = measured.norms[split_index(item, measured.rows().count()).first];
+    const ResidualScale scale(found);
     RowMaxima<T> maxima;
-    const ResidualScale scale = measured.scale_of(item);
-    const std::int64_t system = measured.rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
+    measured.rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
       const Corrected<T> sum{{x[k].data, x.row_stride}, {d[k].data, d.row_stride}};
       maxima.take(row_residual(measured.A, measured.b[k], sum, i, scale));
     });
-    maxima.raise(measured.norms[system].trial);
+    found.trial.x.raise(maxima.x);
+    found.trial.residual.raise(maxima.residual);
+    found.trial.row_error.raise(maxima.row_error);
   }
   KOKKOS_INLINE_FUNCTION void operator()(Decide, std::int64_t k) const {
     ResidualNorms& norms = measured.norms[k];
@@ -55,7 +58,7 @@ struct Refinement {
       return measured.template policy<Tag>(exec, count);
     };
     for (int step = 0; step < steps; ++step) {
-      if (step > 0) measured.compute_residual(exec);
+      if (step > 0) measured.store_residual(exec);
       solve();
       Kokkos::parallel_for("Trikkos::refine::trial", policy(Trial{}, measured.items()), *this);
       Kokkos::parallel_for("Trikkos::refine::decide", policy(Decide{}, measured.rhs_count), *this);
