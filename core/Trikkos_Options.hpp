@@ -52,6 +52,31 @@ enum class Marshaling {
   none        ///< read where they are: neighbouring threads are a partition apart in memory
 };
 
+/// Scaling by powers of two, which rounds nothing. Residuals are those of the matrix as given.
+enum class Scaling {
+  rows,     ///< `segmented` and `spike` scale each row as they read it, at no extra memory traffic:
+            ///< rows may differ in size by any factor, each then has a small backward error by
+            ///< itself. The other algorithms have no use for it. Columns that differ by 10^8 and
+            ///< more (unknowns of mixed units) cost small unknowns digits; `refine(2)` gives them
+            ///< back up to about 10^+-8
+  columns,  ///< for unknowns of very different size, 10^+-140 too, and rows that do not differ as
+            ///< much: each column of op(A) is scaled in a copy, rows are not. Takes 4 words a row
+            ///< of memory, and 56 bytes a row and 24 an unknown more traffic in double
+  none  ///< for matrices whose rows and columns are of one size; saves a few operations
+};
+
+constexpr const char* name(Scaling scaling) {
+  switch (scaling) {
+    case Scaling::rows:
+      return "rows";
+    case Scaling::columns:
+      return "columns";
+    case Scaling::none:
+      return "none";
+  }
+  return "unknown";
+}
+
 /// How to solve. Setters chain: `Options{}.algorithm(Algorithm::segmented).partition_size(64)`.
 /// Values are checked where an Options meets a matrix; see the errors of `solve`.
 class Options {
@@ -75,6 +100,13 @@ class Options {
     return *this;
   }
   KOKKOS_FUNCTION constexpr Transpose transpose() const { return m_transpose; }
+
+  /// Inside a kernel `columns` is `none`: there is no memory for a scaled copy of the matrix.
+  KOKKOS_FUNCTION constexpr Options& scaling(Scaling s) {
+    m_scaling = s;
+    return *this;
+  }
+  KOKKOS_FUNCTION constexpr Scaling scaling() const { return m_scaling; }
 
   /// Lets every solve compute its own normwise backward error (see `backward_error`) and flag the
   /// Status as `inaccurate` where it exceeds `tolerance`, or 50 units in the last place (1.1e-14 in
@@ -140,6 +172,7 @@ class Options {
   Transpose m_transpose = Transpose::none;
   Pivoting m_pivoting = Pivoting::diagonal;
   Marshaling m_marshaling = Marshaling::automatic;
+  Scaling m_scaling = Scaling::rows;
   int m_refine = 0, m_reduction_steps = 0;
   std::int64_t m_dynamic_tiling = 0;
   double m_verify = 0;
