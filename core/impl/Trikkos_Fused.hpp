@@ -16,13 +16,6 @@
 /// number. So recurrences that are repeated spell out each fused multiply-add. Where the target has
 /// none, there is nothing to contract to, and a * b + c is always rounded twice.
 
-#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
-    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
-#  error \
-      "Trikkos needs Inf, NaN and sums in the order in which they are written: compile without \
--ffast-math (-Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math)"
-#endif
-
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__SYCL_DEVICE_ONLY__) || \
     defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__AVX512F__) || defined(__aarch64__)
 #  define TRIKKOS_HAVE_FMA 1

@@ -11,6 +11,13 @@
 /// SIMD lanes of real scalars. A recurrence written with them runs one partition a device thread or
 /// `lane_count` partitions a host thread, from one source.
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+#  error \
+      "Trikkos needs Inf, NaN and sums in the order in which they are written: compile without \
+-ffast-math (-Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math)"
+#endif
+
 /// Unrolls the next loop `count` times in device code; host compilers choose for themselves.
 #if defined(__CUDA_ARCH__)
 #  define TRIKKOS_PRAGMA(text) _Pragma(#  text)
