@@ -42,12 +42,11 @@ template <class Exec, class View>
 inline constexpr bool is_accessible_v =
     Kokkos::SpaceAccessibility<Exec, typename View::memory_space>::accessible;
 
-/// True where the host can run the kernels itself: one thread then drives SIMD lanes instead of a
-/// team of device threads.
+/// True where the execution space is the host's: one thread then drives SIMD lanes instead of a
+/// team of device threads. Where its memory can be read from does not matter: a device may share
+/// it.
 template <class Exec>
-inline constexpr bool is_host_v =
-    Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
-                               typename Exec::memory_space>::accessible;
+inline constexpr bool is_host_v = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
 
 }  // namespace Impl
 }  // namespace Trikkos

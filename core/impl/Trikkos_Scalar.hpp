@@ -4,7 +4,7 @@
 #ifndef TRIKKOS_IMPL_SCALAR_HPP
 #define TRIKKOS_IMPL_SCALAR_HPP
 
-#include <Trikkos_Concepts.hpp>
+#include <impl/Trikkos_Lanes.hpp>
 
 /// \file
 /// The few operations that the recurrences need beyond + - *, for real and complex scalars and for
@@ -21,57 +21,34 @@
 
 namespace Trikkos::Impl {
 
-// ---- lanes: the compilers' vector extension (g++, clang++ and nvcc's host pass know it)
-
-#if defined(__AVX512F__)
-inline constexpr int lane_bytes = 64;
-#elif defined(__AVX__)
-inline constexpr int lane_bytes = 32;
-#else
-inline constexpr int lane_bytes = 16;
-#endif
-
-template <class T>
-struct LanesOf {
-  typedef T type __attribute__((vector_size(lane_bytes)));
-  static constexpr int count = lane_bytes / sizeof(T);
-};
-
 /// Lanes of complex numbers: their real parts and their imaginary parts.
 template <class V>
 struct ComplexLanes {
   V re, im;
 
-  const V& real() const { return re; }
-  const V& imag() const { return im; }
+  KOKKOS_FORCEINLINE_FUNCTION const V& real() const { return re; }
+  KOKKOS_FORCEINLINE_FUNCTION const V& imag() const { return im; }
 
-  friend ComplexLanes operator-(const ComplexLanes& a) { return {-a.re, -a.im}; }
-  friend ComplexLanes operator+(const ComplexLanes& a, const ComplexLanes& b) {
-    return {a.re + b.re, a.im + b.im};
+  KOKKOS_FORCEINLINE_FUNCTION ComplexLanes operator-() const { return {-re, -im}; }
+  KOKKOS_FORCEINLINE_FUNCTION ComplexLanes operator+(const ComplexLanes& b) const {
+    return {re + b.re, im + b.im};
   }
-  friend ComplexLanes operator-(const ComplexLanes& a, const ComplexLanes& b) {
-    return {a.re - b.re, a.im - b.im};
+  KOKKOS_FORCEINLINE_FUNCTION ComplexLanes operator-(const ComplexLanes& b) const {
+    return {re - b.re, im - b.im};
   }
-  friend ComplexLanes operator*(const ComplexLanes& a, const ComplexLanes& b) {
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  KOKKOS_FORCEINLINE_FUNCTION ComplexLanes operator*(const ComplexLanes& b) const {
+    return {re * b.re - im * b.im, re * b.im + im * b.re};
   }
-  ComplexLanes& operator-=(const ComplexLanes& b) { return *this = *this - b; }
-  friend ComplexLanes operator*(const ComplexLanes& a, const V& b) { return {a.re * b, a.im * b}; }
+  KOKKOS_FORCEINLINE_FUNCTION ComplexLanes operator*(const V& b) const { return {re * b, im * b}; }
+  KOKKOS_FORCEINLINE_FUNCTION ComplexLanes& operator-=(const ComplexLanes& b) {
+    return *this = *this - b;
+  }
 };
 template <class T>
 struct LanesOf<Kokkos::complex<T>> {
   using type = ComplexLanes<typename LanesOf<T>::type>;
   static constexpr int count = LanesOf<T>::count;
 };
-template <class T>
-using Lanes = typename LanesOf<T>::type;
-template <class T>
-inline constexpr int lane_count = LanesOf<T>::count;
-
-template <class V>
-inline constexpr bool is_lanes_v =
-    std::is_same_v<V, Lanes<float>> || std::is_same_v<V, Lanes<double>>;
-
 template <class V>
 inline constexpr bool is_complex_lanes_v = false;
 template <class V>
@@ -82,21 +59,21 @@ KOKKOS_FORCEINLINE_FUNCTION const T& lane(const T& v, int) {
   return v;
 }
 template <class V>
-requires is_lanes_v<V>
-inline auto lane(const V& v, int i) { return v[i]; }
+requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION auto lane(const V& v, int i) { return v[i]; }
 template <class V>
-inline auto lane(const ComplexLanes<V>& v, int i) {
-  return Kokkos::complex<std::remove_cvref_t<decltype(V{}[0])>>(v.re[i], v.im[i]);
+KOKKOS_FORCEINLINE_FUNCTION auto lane(const ComplexLanes<V>& v, int i) {
+  return Kokkos::complex<LaneNumber<V>>(v.re[i], v.im[i]);
 }
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void set_lane(T& v, int, const T& s) {
   v = s;
 }
 template <class V, class T>
-requires is_lanes_v<V>
-inline void set_lane(V& v, int i, const T& s) { v[i] = s; }
+requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION void set_lane(V& v, int i, const T& s) {
+  v[i] = s;
+}
 template <class V, class T>
-inline void set_lane(ComplexLanes<V>& v, int i, const Kokkos::complex<T>& s) {
+KOKKOS_FORCEINLINE_FUNCTION void set_lane(ComplexLanes<V>& v, int i, const Kokkos::complex<T>& s) {
   v.re[i] = s.real();
   v.im[i] = s.imag();
 }
@@ -121,10 +98,10 @@ using Real = typename RealOf<T>::type;
 template <class T>
 inline constexpr bool is_complex_v = !std::is_same_v<T, Real<T>>;
 
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T conjugate(const T& v) {
-  if constexpr (is_complex_v<T>)
-    return Kokkos::conj(v);
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V conjugate(const V& v) {
+  if constexpr (is_complex_v<V>)
+    return {v.real(), -v.imag()};
   else
     return v;
 }
@@ -135,21 +112,21 @@ KOKKOS_FORCEINLINE_FUNCTION V constant(double value) {
   if constexpr (is_complex_lanes_v<V>)
     return {constant<Real<V>>(value), constant<Real<V>>(0)};
   else if constexpr (is_lanes_v<V>)
-    return V{} + static_cast<std::remove_cvref_t<decltype(V{}[0])>>(value);
+    return same_in_lanes<V>(static_cast<LaneNumber<V>>(value));
   else
     return V(static_cast<Real<V>>(value));
 }
 
 // ---- select, magnitude, reciprocal
 
-template <class Mask, class V>
-KOKKOS_FORCEINLINE_FUNCTION V select(Mask mask, const V& yes, const V& no) {
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V select(bool mask, const V& yes, const V& no) {
   return mask ? yes : no;
 }
-
 template <class Mask, class V>
-inline ComplexLanes<V> select(Mask mask, const ComplexLanes<V>& yes, const ComplexLanes<V>& no) {
-  return {mask ? yes.re : no.re, mask ? yes.im : no.im};
+KOKKOS_FORCEINLINE_FUNCTION ComplexLanes<V> select(const Mask& mask, const ComplexLanes<V>& yes,
+                                                   const ComplexLanes<V>& no) {
+  return {select(mask, yes.re, no.re), select(mask, yes.im, no.im)};
 }
 
 template <class Mask, class V>
@@ -170,17 +147,14 @@ KOKKOS_FORCEINLINE_FUNCTION T magnitude(const Kokkos::complex<T>& v) {
   return im > re ? im : re;
 }
 template <class V>
-requires is_lanes_v<V>
-inline V magnitude(const V& v) {
-  using Bits = decltype(v > v);
-  constexpr auto sign_off = ~(1ull << (8 * sizeof(v[0]) - 1));
-  return (V)((Bits)v & (Bits{} + static_cast<std::remove_cvref_t<decltype(Bits{}[0])>>(sign_off)));
+requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION V magnitude(const V& v) {
+  using Word = WordOf<LaneNumber<V>>;
+  return from_bits<V>(bits(v) & same_words<V>(static_cast<Word>(~Word(0)) >> 1));
 }
-
 template <class V>
-inline V magnitude(const ComplexLanes<V>& v) {
+KOKKOS_FORCEINLINE_FUNCTION V magnitude(const ComplexLanes<V>& v) {
   const V re = magnitude(v.re), im = magnitude(v.im);
-  return im > re ? im : re;
+  return select(im > re, im, re);
 }
 
 template <class V>
@@ -227,24 +201,22 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t exponent_field(const Kokkos::complex<T
 }
 /// For lanes the field stays in place in integers of the lanes' size.
 template <class V>
-struct LaneBits {
-  using Real = std::remove_cvref_t<decltype(V{}[0])>;
-  using Word = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
-  typedef Word type __attribute__((vector_size(sizeof(V))));
-  static constexpr int mantissa = sizeof(Real) == 8 ? 52 : 23;
-  static constexpr Word largest = sizeof(Real) == 8 ? 2047 : 255;
+struct LaneField {
+  using Word = WordOf<LaneNumber<V>>;
+  static constexpr int mantissa = sizeof(Word) == 8 ? 52 : 23;
+  static constexpr Word largest = sizeof(Word) == 8 ? 2047 : 255;
 };
 template <class V>
-requires is_lanes_v<V>
-inline auto exponent_field(const V& v) {
-  using Bits = typename LaneBits<V>::type;
-  return (Bits)v & (Bits{} + (LaneBits<V>::largest << LaneBits<V>::mantissa));
+requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION auto exponent_field(const V& v) {
+  using F = LaneField<V>;
+  return bits(v) & same_words<V>(F::largest << F::mantissa);
 }
-
 template <class V>
-inline auto exponent_field(const ComplexLanes<V>& v) {
-  const auto re = exponent_field(v.re), im = exponent_field(v.im);
-  return re > im ? re : im;
+KOKKOS_FORCEINLINE_FUNCTION auto exponent_field(const ComplexLanes<V>& v) {
+  return larger_words(exponent_field(v.re), exponent_field(v.im));
+}
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t larger_words(std::uint32_t a, std::uint32_t b) {
+  return a > b ? a : b;
 }
 
 /// The power of two that brings a number with this exponent field into [1, 4), subnormal numbers
@@ -252,10 +224,11 @@ inline auto exponent_field(const ComplexLanes<V>& v) {
 template <class V, class Field>
 KOKKOS_FORCEINLINE_FUNCTION V scale_for(const Field& field) {
   if constexpr (is_lanes_v<V>) {
-    using B = LaneBits<V>;
-    const Field one = Field{} + (typename B::Word(1) << B::mantissa);
-    const Field s = (Field{} + ((B::largest - 1) << B::mantissa)) - field;  // wraps for Inf and NaN
-    return (V)(s > one ? s : one);
+    using F = LaneField<V>;
+    const Field one = same_words<V>(typename F::Word(1) << F::mantissa);
+    const Field s =
+        same_words<V>((F::largest - 1) << F::mantissa) - field;  // wraps for Inf and NaN
+    return from_bits<V>(larger_words(s, one));
   } else {
     using E = ExponentField<V>;
     constexpr std::uint32_t one = std::uint32_t(1) << E::mantissa;
@@ -280,7 +253,7 @@ KOKKOS_FORCEINLINE_FUNCTION Kokkos::complex<T> reciprocal(const Kokkos::complex<
   return complex_reciprocal(v);
 }
 template <class V>
-inline ComplexLanes<V> reciprocal(const ComplexLanes<V>& v) {
+KOKKOS_FORCEINLINE_FUNCTION ComplexLanes<V> reciprocal(const ComplexLanes<V>& v) {
   return complex_reciprocal(v);
 }
 

@@ -5,7 +5,7 @@
 #define TRIKKOS_IMPL_DIAGONALPIVOTING_HPP
 
 #include <Trikkos_Options.hpp>
-#include <impl/Trikkos_Segment.hpp>
+#include <impl/Trikkos_Merge.hpp>
 #include <string>
 
 /// \file
@@ -27,7 +27,8 @@
 /// q - (p / a) b, no determinant is formed that could leave the number range, and both kinds of
 /// block become one recurrence in which every row costs one reciprocal and a few selects.
 ///
-/// Rows are scaled by powers of two first, so that a choice compares like with like.
+/// Rows are scaled by powers of two first, so that a choice compares like with like. What decides
+/// (p, q and what they come from) is computed by both passes in the same fused operations.
 
 namespace Trikkos::Impl {
 
@@ -71,26 +72,26 @@ struct SpikeTips {
                                              const Equation<V>& e) {
     const V zero = constant<V>(0);
     if constexpr (P == Pivoting::none) {
-      const V inv = reciprocal(p), m = e.a * inv, t = h * inv;
-      first_f -= t * f;
-      first_w -= t * w;
-      h = -t * q;
-      p = e.b - m * q;
+      const V inv = reciprocal(p), m = product(e.a, inv), t = -product(h, inv);
+      first_f = fused(t, f, first_f);
+      first_w = fused(t, w, first_w);
+      h = product(t, q);
+      p = fused(-m, q, e.b);
       q = e.c;
-      f = e.d - m * f;
-      w = -m * w;
+      f = fused(-m, f, e.d);
+      w = -product(m, w);
     } else {
       const PivotRows<V> r(p, q, f, two_by_two, e);
       const V Pw = select(two_by_two, zero, w), Cw = select(two_by_two, w, zero);
-      const V inv = reciprocal(r.Pp), m = r.Cp * inv, t = h * inv;
-      p = r.Cq - m * r.Pq;
-      q = r.Cr - m * r.Pr;
-      f = r.Cf - m * r.Pf;
-      w = Cw - m * Pw;
-      h = i - t * r.Pq;
-      i = -t * r.Pr;
-      first_f -= t * r.Pf;
-      first_w -= t * Pw;
+      const V inv = reciprocal(r.Pp), m = -product(r.Cp, inv), t = -product(h, inv);
+      p = fused(m, r.Pq, r.Cq);
+      q = fused(m, r.Pr, r.Cr);
+      f = fused(m, r.Pf, r.Cf);
+      w = fused(m, Pw, Cw);
+      h = fused(t, r.Pq, i);
+      i = product(t, r.Pr);
+      first_f = fused(t, r.Pf, first_f);
+      first_w = fused(t, Pw, first_w);
     }
   }
   template <class Mask>
@@ -101,9 +102,9 @@ struct SpikeTips {
   }
   /// Once the last row is reached, x_(k+1) is x_next.
   KOKKOS_FORCEINLINE_FUNCTION Segment<V> segment() const {
-    const V zero = constant<V>(0), one = constant<V>(1), inv = reciprocal(p), t = h * inv;
-    return {{first_w - t * w, one, zero, i - t * q, first_f - t * f},
-            {w * inv, zero, one, q * inv, f * inv}};
+    const V zero = constant<V>(0), one = constant<V>(1), inv = reciprocal(p), t = -product(h, inv);
+    return segment_of<V>({fused(t, w, first_w), one, zero, fused(t, q, i), fused(t, f, first_f)},
+                         {product(w, inv), zero, one, product(q, inv), product(f, inv)});
   }
 };
 
@@ -121,20 +122,20 @@ struct SpikeFold {
   KOKKOS_FORCEINLINE_FUNCTION void eliminate(std::int64_t k, const Mask& two_by_two,
                                              const Equation<V>& e) {
     if constexpr (P == Pivoting::none) {
-      const V inv = reciprocal(p), fill = e.a * inv * q;
+      const V inv = reciprocal(p), m = product(e.a, inv);
       rows.keep(k, {q * inv, constant<V>(0), f * inv});
-      const auto size = magnitude(fill);
+      const auto size = magnitude(product(m, q));
       growth = select(growth > size, growth, size);
-      p = e.b - fill;
+      p = fused(-m, q, e.b);
       q = e.c;
-      f = e.d - e.a * inv * f;
+      f = fused(-m, f, e.d);
     } else {
       const PivotRows<V> r(p, q, f, two_by_two, e);
-      const V inv = reciprocal(r.Pp), m = r.Cp * inv;
+      const V inv = reciprocal(r.Pp), m = -product(r.Cp, inv);
       rows.keep(k, {r.Pq * inv, r.Pr * inv, r.Pf * inv});
-      p = r.Cq - m * r.Pq;
-      q = r.Cr - m * r.Pr;
-      f = r.Cf - m * r.Pf;
+      p = fused(m, r.Pq, r.Cq);
+      q = fused(m, r.Pr, r.Cr);
+      f = fused(m, r.Pf, r.Cf);
     }
   }
   template <class Mask>
@@ -164,7 +165,9 @@ struct DiagonalPivoting {
   /// Even: where the diagonal is zero, partitions of an odd number of rows are singular.
   static constexpr int device_rows = 16;
   static constexpr std::int64_t default_row_multiple = 2;
-  static std::int64_t rows_in_one_go(std::int64_t partition_size) { return partition_size; }
+  KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
+    return partition_size;
+  }
 
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION Segment<V> reduce(const Rows& rows) const {

@@ -6,8 +6,8 @@
 
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_DiagonalPivoting.hpp>
+#include <impl/Trikkos_OrthogonalCarry.hpp>
 #include <impl/Trikkos_System.hpp>
-#include <impl/Trikkos_TwoRowCarry.hpp>
 
 /// \file
 /// Where did it go wrong? Run only once something is known not to be finite, so that the passes
@@ -47,7 +47,7 @@ struct UnstagedRows {
 /// Repeats the elimination of rows [first, first + length) and reports the first row that is not
 /// finite or zero, or else the first column without a pivot.
 template <class T>
-KOKKOS_INLINE_FUNCTION void diagnose_partition(TwoRowCarry, const Diagnosis& diagnosis,
+KOKKOS_INLINE_FUNCTION void diagnose_partition(OrthogonalCarry, const Diagnosis& diagnosis,
                                                const Bands<T>& A, const Strided<const T>& b,
                                                std::int64_t first, std::int64_t length) {
   Segment<T> s = transparent_segment<T>();
@@ -107,9 +107,8 @@ KOKKOS_INLINE_FUNCTION void diagnose_root(const Diagnosis& diagnosis, const Segm
   if (finite_probe(root.first) + finite_probe(root.last) == 0) return;
   diagnosis.mark_suspect();
   if (!is_finite(s)) return;
-  const T zero(0), top = s.top.u + (periodic ? s.top.q : zero),
-                   bottom = s.bottom.u + (periodic ? s.bottom.q : zero);
-  const bool first_column = magnitude(top) == 0 && magnitude(bottom) == 0;
+  const T bottom = s.bottom.u + (periodic ? s.bottom.q : T(0));
+  const bool first_column = magnitude(s.top.u) == 0 && magnitude(bottom) == 0;
   diagnosis.report_merge(first_column ? 0 : n - 1);
 }
 

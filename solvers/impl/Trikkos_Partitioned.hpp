@@ -72,7 +72,7 @@ class Partitioned<T, Exec, Elimination, false> {
 };
 
 template <class T, class Exec>
-using Segmented = Partitioned<T, Exec, TwoRowCarry>;
+using Segmented = Partitioned<T, Exec, OrthogonalCarry>;
 
 }  // namespace Trikkos::Impl
 

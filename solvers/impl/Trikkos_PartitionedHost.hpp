@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <impl/Trikkos_Diagnosis.hpp>
+#include <impl/Trikkos_Merge.hpp>
+#include <impl/Trikkos_OrthogonalCarry.hpp>
 #include <impl/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/Trikkos_System.hpp>
-#include <impl/Trikkos_TwoRowCarry.hpp>
 
 /// \file
 /// `segmented` and `spike` where the execution space is the host. Each SIMD lane carries a run of
@@ -85,23 +86,23 @@ struct LanePartitions {
   BackRow<V>* back;         // of the rows of a partition
   std::int64_t prefetched;  // row where the tile starts that comes next
 
-  std::int64_t row_of(int l) const { return first_row + l * stride; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(int l) const { return first_row + l * stride; }
   /// Rows of the partition of lane l: fewer, or none, at the end of the system.
-  std::int64_t length(int l) const { return std::clamp<std::int64_t>(A.n - row_of(l), 0, rows); }
-  std::int64_t length() const { return length(0); }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(int l) const { return clamped(A.n - row_of(l)); }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return length(0); }
   /// Rows before the first k that is missing in some lane or holds the last row of the matrix.
-  std::int64_t inner_rows() const {
-    return std::clamp<std::int64_t>(A.n - 1 - row_of(width - 1), 0, rows);
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const {
+    return clamped(A.n - 1 - row_of(width - 1));
   }
 
   /// Row k of each partition, with 0 < k < inner_rows(), or 0 where that is not row 0 of A.
-  Equation<V> inner_equation(std::int64_t k) const {
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V> inner_equation(std::int64_t k) const {
     prefetch(k);
     return scaled(
         Equation<V>{load(A.sub, k), load(A.main, k), load(A.super, k), load<false>(b, k)});
   }
   /// Row k where it may be an end of the matrix, or lie behind it: then 1 x = 0.
-  Equation<V> edge_equation(std::int64_t k) const {
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V> edge_equation(std::int64_t k) const {
     Equation<V> e{};
     for (int l = 0; l < width; ++l) {
       const std::int64_t i = row_of(l) + k;
@@ -113,19 +114,21 @@ struct LanePartitions {
     }
     return scaled(e);
   }
-  Equation<V> equation(std::int64_t k) const {
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V> equation(std::int64_t k) const {
     const bool inner = k < inner_rows() && (k > 0 || first_row > 0);
     return inner ? inner_equation(k) : edge_equation(k);
   }
   /// Lanes with more than k rows.
-  auto longer_than(std::int64_t k) const {
+  KOKKOS_FORCEINLINE_FUNCTION auto longer_than(std::int64_t k) const {
     decltype(Real<V>{} > Real<V>{}) mask{};
     for (int l = 0; l < width; ++l) mask[l] = k < length(l) ? -1 : 0;
     return mask;
   }
-  void keep(std::int64_t k, const BackRow<V>& row) const { back[k] = row; }
-  const BackRow<V>& kept(std::int64_t k) const { return back[k]; }
-  void store(std::int64_t k, const V& v) const {
+  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V>& row) const {
+    back[k] = row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION const BackRow<V>& kept(std::int64_t k) const { return back[k]; }
+  KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
     T* const p = x.data + (first_row + k) * x.stride;
     const std::int64_t step = stride * x.stride;
     if (k < inner_rows()) {
@@ -137,9 +140,12 @@ struct LanePartitions {
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t clamped(std::int64_t count) const {
+    return count < 0 ? 0 : count > rows ? rows : count;
+  }
   /// Lanes lie far apart, in more streams than the hardware prefetches. So each step asks for one
   /// cache line of the tile that comes next, which is contiguous.
-  void prefetch(std::int64_t k) const {
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t k) const {
     const std::int64_t i = prefetched + k * width;
     __builtin_prefetch(A.sub.data + i * A.sub.stride);
     __builtin_prefetch(A.main.data + i * A.main.stride);
@@ -147,7 +153,7 @@ struct LanePartitions {
     __builtin_prefetch(b.data + i * b.stride);
   }
   template <bool Band = true>
-  V load(const Strided<const T>& from, std::int64_t k) const {
+  KOKKOS_FORCEINLINE_FUNCTION V load(const Strided<const T>& from, std::int64_t k) const {
     const T* const p = from.data + (first_row + k) * from.stride;
     const std::int64_t step = stride * from.stride;
     V v{};
@@ -206,10 +212,9 @@ struct PartitionedHost {
   }
   template <class S>
   static Segment<T> lane_of(const Segment<S>& s, int l) {
-    const auto row = [l](const CarriedRow<S>& r) {
-      return CarriedRow<T>{lane(r.l, l), lane(r.u, l), lane(r.p, l), lane(r.q, l), lane(r.f, l)};
-    };
-    return {row(s.top), row(s.bottom)};
+    const auto& [A, B] = s;
+    return {{lane(A.l, l), lane(A.u, l), lane(A.p, l), lane(A.f, l)},
+            {lane(B.l, l), lane(B.u, l), lane(B.p, l), lane(B.q, l), lane(B.f, l)}};
   }
   /// Splits the bounds of a chain into those of its last link, returned, and of the rest.
   template <class S>

@@ -9,14 +9,15 @@
 /// \file
 /// What a partition leaves once its inner unknowns are eliminated, and how the reduced system of
 /// these `Segment`s is solved: two rows over (x_prev, u, v, x_next), where u and v are the first
-/// and last unknown of the partition. `segmented` leaves any two rows that imply the partition's,
+/// and last unknown of the partition. `segmented` leaves two orthogonal combinations of its rows,
 /// `spike` the tips of its spikes,
 ///
 ///   u = y_first - w_first x_prev - v_first x_next
 ///   v = y_last  - w_last  x_prev - v_last  x_next
 ///
-/// Merging two neighbours eliminates the two unknowns where they meet, with partial pivoting, and
-/// is associative: segments merge in any tree (recursive SPIKE) or chain.
+/// Either way the rows are chosen so that the first does not know x_next. Merging two neighbours
+/// (Trikkos_Merge.hpp) eliminates the two unknowns where they meet and is associative: segments
+/// merge in any tree (recursive SPIKE) or chain.
 ///
 /// V is a scalar or lanes of it.
 
@@ -35,16 +36,19 @@ struct CarriedRow {
 };
 
 /// Two rows that stand for a partition or for several merged ones: p belongs to its last unknown,
-/// q to the first one after it.
+/// q, zero in the top row, to the first one after it.
 template <class V>
 struct Segment {
-  CarriedRow<V> top, bottom;
+  struct Top {
+    V l, u, p, f;
+  } top;
+  CarriedRow<V> bottom;
 };
-inline constexpr int segment_words = 10;
+inline constexpr int segment_words = 9;
 
-/// Scales the row by a power of two so that its largest coefficient is near 1: partial pivoting
-/// then compares like with like, and products of coefficients neither overflow nor underflow. A row
-/// with an infinite coefficient becomes infinite throughout; as a pivot it would silently vanish.
+/// Scales the row by a power of two so that its largest coefficient is near 1: rounding errors are
+/// then small for every row by itself, and squares of coefficients neither overflow nor underflow.
+/// A row with an infinite coefficient becomes infinite throughout.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Equation<V> scaled(const Equation<V>& e) {
   auto field = exponent_field(e.b);
@@ -80,18 +84,17 @@ struct Findings {
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V> transparent_segment() {
   const V zero = constant<V>(0), one = constant<V>(1);
-  return {{zero, one, zero, -one, zero}, {-one, zero, one, zero, zero}};
+  return {{-one, zero, one, zero}, {zero, one, zero, -one, zero}};
 }
 
 template <class Mask, class V>
 KOKKOS_FORCEINLINE_FUNCTION void select_segment(const Mask& mask, Segment<V>& s,
                                                 const Segment<V>& other) {
-  const auto row = [&](CarriedRow<V>& r, const CarriedRow<V>& o) {
-    r = {select(mask, o.l, r.l), select(mask, o.u, r.u), select(mask, o.p, r.p),
-         select(mask, o.q, r.q), select(mask, o.f, r.f)};
-  };
-  row(s.top, other.top);
-  row(s.bottom, other.bottom);
+  const auto pick = [&](const V& yes, const V& no) { return select(mask, yes, no); };
+  const auto& [A, B] = s;
+  const auto& [C, D] = other;
+  s = {{pick(C.l, A.l), pick(C.u, A.u), pick(C.p, A.p), pick(C.f, A.f)},
+       {pick(D.l, B.l), pick(D.u, B.u), pick(D.p, B.p), pick(D.q, B.q), pick(D.f, B.f)}};
 }
 
 /// What a pivot row leaves for the back substitution: x_k = f - q x_(k+1) - r x_(k+2).
@@ -115,46 +118,6 @@ struct Bounds {
   V prev, first, last, next;
 };
 
-/// Merges two neighbours: eliminates v1, the last unknown of the left one, and u2, the first of the
-/// right one, from their four rows with partial pivoting.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge(const Segment<T>& left, const Segment<T>& right,
-                                             MergeNode<T>& node) {
-  enum { prev, u1, v1, u2, v2, next, rhs, columns };
-  const T zero = constant<T>(0);
-  T w[4][columns] = {
-      {left.top.l, left.top.u, left.top.p, left.top.q, zero, zero, left.top.f},
-      {left.bottom.l, left.bottom.u, left.bottom.p, left.bottom.q, zero, zero, left.bottom.f},
-      {zero, zero, right.top.l, right.top.u, right.top.p, right.top.q, right.top.f},
-      {zero, zero, right.bottom.l, right.bottom.u, right.bottom.p, right.bottom.q, right.bottom.f}};
-  const auto order = [&](int i, int j, int column) {
-    const auto larger = magnitude(w[j][column]) > magnitude(w[i][column]);
-    for (int k = 0; k < columns; ++k) swap_if(larger, w[i][k], w[j][k]);
-  };
-  order(0, 1, v1);
-  order(2, 3, v1);
-  order(0, 2, v1);
-  const T inv1 = reciprocal(w[0][v1]);
-  for (int j = 1; j < 4; ++j) {
-    const T m = w[j][v1] * inv1;
-    for (int k = 0; k < columns; ++k)
-      if (k != v1) w[j][k] -= m * w[0][k];
-  }
-  order(1, 2, u2);
-  order(1, 3, u2);
-  const T inv2 = reciprocal(w[1][u2]);
-  for (int j = 2; j < 4; ++j) {
-    const T m = w[j][u2] * inv2;
-    for (int k = 0; k < columns; ++k)
-      if (k != v1 && k != u2) w[j][k] -= m * w[1][k];
-  }
-  node = {{w[1][rhs] * inv2, w[1][prev] * inv2, w[1][u1] * inv2, w[1][v2] * inv2, w[1][next] * inv2,
-           w[0][rhs] * inv1, w[0][prev] * inv1, w[0][u1] * inv1, w[0][u2] * inv1, w[0][v2] * inv1,
-           w[0][next] * inv1}};
-  return {{w[2][prev], w[2][u1], w[2][v2], w[2][next], w[2][rhs]},
-          {w[3][prev], w[3][u1], w[3][v2], w[3][next], w[3][rhs]}};
-}
-
 /// The way down through a merge. `g(k)` yields the node's words; `b` becomes the bounds of the left
 /// or the right child; returned are those of the other child's near end, {v1, u2}.
 template <class T, class Words>
@@ -175,7 +138,7 @@ template <class T>
 KOKKOS_INLINE_FUNCTION Bounds<T> solve_root(const Segment<T>& s, bool periodic) {
   const T zero(0);
   const auto wrap = [&](const T& v) { return periodic ? v : zero; };
-  T au = s.top.u + wrap(s.top.q), av = s.top.p + wrap(s.top.l), af = s.top.f;
+  T au = s.top.u, av = s.top.p + wrap(s.top.l), af = s.top.f;
   T bu = s.bottom.u + wrap(s.bottom.q), bv = s.bottom.p + wrap(s.bottom.l), bf = s.bottom.f;
   const bool larger = magnitude(bu) > magnitude(au);
   swap_if(larger, au, bu);
@@ -190,11 +153,10 @@ KOKKOS_INLINE_FUNCTION Bounds<T> solve_root(const Segment<T>& s, bool periodic) 
 /// Not a number if any word of the segment is Inf or NaN, else zero.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION Real<T> finite_probe(const Segment<T>& s) {
-  const auto row = [](const CarriedRow<T>& r) {
-    return finite_probe(r.l) + finite_probe(r.u) + finite_probe(r.p) + finite_probe(r.q) +
-           finite_probe(r.f);
-  };
-  return row(s.top) + row(s.bottom);
+  const auto& [A, B] = s;
+  return finite_probe(A.l) + finite_probe(A.u) + finite_probe(A.p) + finite_probe(A.f) +
+         finite_probe(B.l) + finite_probe(B.u) + finite_probe(B.p) + finite_probe(B.q) +
+         finite_probe(B.f);
 }
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION bool is_finite(const Segment<T>& s) {

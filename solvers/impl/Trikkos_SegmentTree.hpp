@@ -4,7 +4,7 @@
 #ifndef TRIKKOS_IMPL_SEGMENTTREE_HPP
 #define TRIKKOS_IMPL_SEGMENTTREE_HPP
 
-#include <impl/Trikkos_TwoRowCarry.hpp>
+#include <impl/Trikkos_Merge.hpp>
 
 /// \file
 /// Segments in memory, and the tree in which a team merges those of its threads.
@@ -19,14 +19,14 @@ struct SegmentArray {
 
   KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t i, const Segment<T>& s) const {
     T* p = data + i;
-    const T w[segment_words] = {s.top.l,    s.top.u,    s.top.p,    s.top.q,    s.top.f,
-                                s.bottom.l, s.bottom.u, s.bottom.p, s.bottom.q, s.bottom.f};
+    const T w[segment_words] = {s.top.l,    s.top.u,    s.top.p,    s.top.f,   s.bottom.l,
+                                s.bottom.u, s.bottom.p, s.bottom.q, s.bottom.f};
     for (int k = 0; k < segment_words; ++k) p[k * count] = w[k];
   }
   KOKKOS_FORCEINLINE_FUNCTION Segment<T> get(std::int64_t i) const {
     const T* p = data + i;
-    return {{p[0], p[count], p[2 * count], p[3 * count], p[4 * count]},
-            {p[5 * count], p[6 * count], p[7 * count], p[8 * count], p[9 * count]}};
+    return {{p[0], p[count], p[2 * count], p[3 * count]},
+            {p[4 * count], p[5 * count], p[6 * count], p[7 * count], p[8 * count]}};
   }
 };
 

@@ -5,8 +5,8 @@
 #define TRIKKOS_IMPL_TEAMPARTITIONS_HPP
 
 #include <impl/Trikkos_GlobalPartitions.hpp>
+#include <impl/Trikkos_OrthogonalCarry.hpp>
 #include <impl/Trikkos_SegmentTree.hpp>
-#include <impl/Trikkos_TwoRowCarry.hpp>
 
 namespace Trikkos::Impl {
 

@@ -102,7 +102,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t solve_in_team(const Member& member, const Ba
       return pcr_in_team(member, MatrixRows<T, 1>{A, b, x, nullptr, A.n},
                          options.reduction_steps());
     case Algorithm::segmented:
-      return partitions_in_team<TwoRowCarry>(member, A, b, x, options);
+      return partitions_in_team<OrthogonalCarry>(member, A, b, x, options);
     case Algorithm::spike:
       if (options.pivoting() == Pivoting::none)
         return partitions_in_team<DiagonalPivoting<Pivoting::none>>(member, A, b, x, options);

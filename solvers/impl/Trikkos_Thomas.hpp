@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_THOMAS_HPP
 
 #include <Trikkos_Status.hpp>
+#include <impl/Trikkos_Fused.hpp>
 #include <impl/Trikkos_System.hpp>
 
 /// \file
@@ -34,26 +35,15 @@ struct ThomasVerdict {
   Status::Reason reason = Status::Reason::none;
 };
 
-/// c - a b, and a / p, in operations that are rounded the same way wherever they are inlined: a
-/// compiler may contract a * b - c here and not there, and pivots that are computed again have to
-/// be the same pivots, however ill-conditioned A is.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T minus_product(const T& c, const T& a, const T& b) {
-  using Kokkos::fma;
-  if constexpr (is_complex_v<T>)
-    return T(fma(-a.real(), b.real(), fma(a.imag(), b.imag(), c.real())),
-             fma(-a.real(), b.imag(), fma(-a.imag(), b.real(), c.imag())));
-  else
-    return fma(-a, b, c);
-}
+/// a / p, in fused operations: pivots that are computed again have to be the same pivots, however
+/// ill-conditioned A is.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T quotient(const T& a, const T& p) {
   if constexpr (is_complex_v<T>) {
-    using Kokkos::fma;
     const Real<T> s = scale_for<Real<T>>(exponent_field(p)), re = p.real() * s, im = p.imag() * s;
-    const Real<T> square = fma(re, re, im * im);
-    return T(fma(a.real(), re, a.imag() * im) / square * s,
-             fma(a.imag(), re, -(a.real() * im)) / square * s);
+    const Real<T> square = fused(re, re, im * im);
+    return T(fused(a.real(), re, a.imag() * im) / square * s,
+             fused(a.imag(), re, -(a.real() * im)) / square * s);
   } else {
     return a / p;
   }
@@ -74,8 +64,7 @@ struct Thomas {
   KOKKOS_FORCEINLINE_FUNCTION ThomasState<T> next(const ThomasState<T>& s, std::int64_t i,
                                                   T& multiplier) const {
     multiplier = quotient(A.lower(i), s.p);
-    return {minus_product(A.diag(i), multiplier, A.upper(i - 1)),
-            minus_product(T(0), multiplier, s.w)};
+    return {fused(-multiplier, A.upper(i - 1), A.diag(i)), -product(multiplier, s.w)};
   }
 
   /// Forward sweep: y into x, the last unknown into x(n-1). `keep(i, state)` sees every state, and

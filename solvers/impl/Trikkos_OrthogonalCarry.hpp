@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_ORTHOGONALCARRY_HPP
+#define TRIKKOS_IMPL_ORTHOGONALCARRY_HPP
+
+#include <impl/Trikkos_Rotation.hpp>
+#include <impl/Trikkos_Segment.hpp>
+#include <string>
+
+/// \file
+/// The recurrences of `Algorithm::segmented`.
+///
+/// A partition of rows keeps its first and last unknown, u and v, and eliminates those between. Any
+/// nonsingular matrix leaves exactly two independent rows then, so two rows A and B are carried
+/// through the partition. With each new row e, the unknown x_k whose coefficients in A, B and e are
+/// alpha, beta and gamma goes, by two rotations:
+///
+///   A' = c B - s A                 (c, s) = (alpha, beta) / h                 h^2 = |alpha|^2 +
+///   |beta|^2 B' = (h^2 e - gamma (conj(alpha) A + conj(beta) B)) / (h H)               H^2 = h^2 +
+///   |gamma|^2 P  = (conj(alpha) A + conj(beta) B + conj(gamma) e) / H^2                 the pivot
+///   row: x_k = ...
+///
+/// These combinations are orthogonal by their form, whatever is rounded: this is QR, each row
+/// scaled by a number near 1. So the elimination is backward stable for every matrix, by a few
+/// units in the last place for each row that is carried (Wright 1992; Higham, chapter 19), and
+/// there is nothing to choose and no branch. What is left is a `Segment`, two rows over (x_prev, u,
+/// v, x_next).
+///
+/// The second pass repeats the elimination once x_prev and u are known, and must arrive at the same
+/// coefficients bit for bit: in a nearly singular partition, one that differs would solve another
+/// system. So both passes call one `step`.
+///
+/// V is a scalar or lanes of it.
+
+namespace Trikkos::Impl {
+
+/// Rows that are carried one after the other, at most: their rounding errors add up, those of
+/// merges in a tree do not.
+inline constexpr std::int64_t longest_carry = 66;
+
+/// The rows of an even division of a partition into stretches of at most that many.
+KOKKOS_INLINE_FUNCTION constexpr std::int64_t carried_rows(std::int64_t partition_size) {
+  const std::int64_t stretches = (partition_size + longest_carry - 1) / longest_carry;
+  return stretches > 0 ? (partition_size + stretches - 1) / stretches : 0;
+}
+
+/// A partition of one row: u and v are the same unknown.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Segment<V> single_row_segment(const Equation<V>& e) {
+  const V zero = constant<V>(0), one = constant<V>(1);
+  return {{zero, one, -one, zero}, {e.a, e.b, zero, e.c, e.d}};
+}
+
+/// The first two rows of a partition.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Segment<V> start_segment(const Equation<V>& e0, const Equation<V>& e1) {
+  return {{e0.a, e0.b, e0.c, e0.d}, {constant<V>(0), e1.a, e1.b, e1.c, e1.d}};
+}
+
+/// The elimination of x_k as far as the columns of x_k and later ones are concerned, from its
+/// coefficients, that of x_(k+1) in B, and the new row.
+template <class V>
+struct OrthogonalStep {
+  V a, c, s;  // alpha, or what stands for it where h is zero
+  V other;    // B' = own e - other (conj(a) A + conj(beta) B)
+  Real<V> own;
+  Real<V> H2, H_root;
+  V Pq;          // of x_(k+1) in conj(alpha) A + conj(beta) B
+  V Ap, Bp, Bq;  // of x_(k+1) in A', of x_(k+1) and x_(k+2) in B'
+
+  KOKKOS_FORCEINLINE_FUNCTION OrthogonalStep(const V& alpha, const V& beta, const V& q,
+                                             const Equation<V>& e) {
+    const Real<V> h2 = sum_of_squares(alpha, beta), h_root = clamped_root(h2);
+    H2 = add_square(e.a, h2);
+    H_root = rough_root(H2);  // Inf where the whole column is zero: own becomes 0 Inf then
+    const Real<V> z = h_root * H_root;
+    a = or_unit(alpha, h2);
+    c = product(h_root, a);
+    s = product(h_root, beta);
+    own = h2 * z;
+    other = product(z, e.a);
+    Pq = product(conjugate(beta), q);
+    Ap = product(c, q);
+    Bp = difference_of_products(own, e.b, other, Pq);
+    Bq = product(own, e.c);
+  }
+};
+
+/// Adds the next row of the partition and eliminates x_k, its last unknown so far.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void carry(Segment<V>& segment, const Equation<V>& e) {
+  const auto [A, B] = segment;
+  const OrthogonalStep<V> t(A.p, B.p, B.q, e);
+  const V ka = product(t.other, conjugate(t.a)), kb = product(t.other, conjugate(B.p));
+  segment.top = {difference_of_products(t.c, B.l, t.s, A.l),
+                 difference_of_products(t.c, B.u, t.s, A.u), t.Ap,
+                 difference_of_products(t.c, B.f, t.s, A.f)};
+  segment.bottom = {-sum_of_products(ka, A.l, kb, B.l), -sum_of_products(ka, A.u, kb, B.u), t.Bp,
+                    t.Bq, fused(t.own, e.d, -sum_of_products(ka, A.f, kb, B.f))};
+}
+
+/// The same carry once x_prev and x_first are known: Ap x_k = Af and Bp x_k + Bq x_(k+1) = Bf.
+template <class V>
+struct FoldedPair {
+  V Ap, Af, Bp, Bq, Bf;
+};
+
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION FoldedPair<V> start_fold(const Equation<V>& e0, const Equation<V>& e1,
+                                                     const V& x_prev, const V& x_first) {
+  return {e0.c, e0.d - e0.a * x_prev - e0.b * x_first, e1.b, e1.c, e1.d - e1.a * x_first};
+}
+
+/// Returned is the pivot row.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION BackRow<V> fold(FoldedPair<V>& r, const Equation<V>& e) {
+  const OrthogonalStep<V> t(r.Ap, r.Bp, r.Bq, e);
+  const Real<V> inv = reciprocal_from(t.H2, t.H_root);
+  const V gamma = conjugate(e.a), Bf = product(conjugate(r.Bp), r.Bf);
+  const BackRow<V> back{product(inv, fused(gamma, e.b, t.Pq)), product(inv, product(gamma, e.c)),
+                        product(inv, fused(conjugate(r.Ap), r.Af, fused(gamma, e.d, Bf)))};
+  const V Pf = fused(conjugate(t.a), r.Af, Bf);
+  r = {t.Ap, difference_of_products(t.c, r.Bf, t.s, r.Af), t.Bp, t.Bq,
+       difference_of_products(t.own, e.d, t.other, Pf)};
+  return back;
+}
+
+/// The elimination of `segmented`.
+struct OrthogonalCarry {
+  /// What labels of kernels begin with.
+  static std::string label(const char* kernel) {
+    return std::string("Trikkos::segmented::") + kernel;
+  }
+  static constexpr int device_rows = 15;
+  static constexpr std::int64_t default_row_multiple = 1;
+  /// A partition of more than 66 rows is carried in shorter stretches.
+  KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
+    return carried_rows(partition_size);
+  }
+
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Segment<V> reduce(const Rows& rows) {
+    const auto inner = rows.inner_rows();
+    const Equation<V> e0 = rows.equation(0), e1 = rows.equation(1);
+    Segment<V> s = start_segment(e0, e1);
+    typename Rows::index_type k = 2;
+    TRIKKOS_UNROLL(1)
+    for (; k < inner; ++k) carry(s, rows.inner_equation(k));
+    if (inner < 2) {
+      s = transparent_segment<V>();
+      select_segment(rows.longer_than(0), s, single_row_segment(e0));
+      select_segment(rows.longer_than(1), s, start_segment(e0, e1));
+    }
+    if constexpr (Rows::ragged) {
+      for (; k < rows.length(); ++k) {
+        Segment<V> next = s;
+        carry(next, rows.equation(k));
+        select_segment(rows.longer_than(k), s, next);
+      }
+    }
+    return s;
+  }
+
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows,
+                                                            const Bounds<V>& bounds) {
+    const auto inner = rows.inner_rows(), length = rows.length();
+    V next = bounds.last, after = bounds.next;
+    Real<V> probe = finite_probe(bounds.first) + finite_probe(next);
+    if (length > 1) {
+      FoldedPair<V> s = start_fold(rows.equation(0), rows.equation(1), bounds.prev, bounds.first);
+      typename Rows::index_type k = 2;
+      TRIKKOS_UNROLL(1)
+      for (; k < inner; ++k) rows.keep(k, fold(s, rows.inner_equation(k)));  // eliminates x_(k-1)
+      if constexpr (Rows::ragged)
+        for (; k < length; ++k) rows.keep(k, fold(s, rows.equation(k)));
+
+      TRIKKOS_UNROLL(2)
+      for (--k; k >= 2; --k) {
+        const BackRow<V> row = rows.kept(k);
+        V v = row.f - row.q * next - row.r * after;
+        rows.store(k, next);
+        if (Rows::ragged && k >= inner) {
+          // lanes that end before row k still wait with their own last unknown
+          const auto active = rows.longer_than(k);
+          v = select(active, v, next);
+          after = select(active, next, after);
+        } else {
+          after = next;
+        }
+        next = v;
+        probe += finite_probe(v);
+      }
+      rows.store(1, next);
+    }
+    if (length > 0) rows.store(0, bounds.first);
+    return {probe};
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

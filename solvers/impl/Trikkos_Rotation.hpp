@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_ROTATION_HPP
+#define TRIKKOS_IMPL_ROTATION_HPP
+
+#include <impl/Trikkos_Fused.hpp>
+
+/// \file
+/// Givens rotations of two rows A and B whose coefficients of one unknown are alpha and beta:
+///
+///   P = conj(c) A + conj(s) B   the pivot row
+///   N = c B - s A               the row without that unknown       (c, s) = (alpha, beta) / h
+///
+/// The two combinations are orthogonal whatever h is; |alpha|^2 + |beta|^2 = h^2 only makes them as
+/// long as the rows were. So a rough 1 / h will do, and is better than a precise one: in long
+/// chains the errors of that all have one sign.
+
+namespace Trikkos::Impl {
+
+/// Squares below `square` count as zero. `root` is the largest 1 / h.
+template <class V>
+struct Tiny {
+  static constexpr bool is_double = sizeof(WordOf<double>) == sizeof(V);
+  static constexpr double square = is_double ? 0x1p-1000 : 0x1p-120;
+  static constexpr double root = is_double ? 0x1p500 : 0x1p60;
+  /// Squares above this are safe without a scaled column (`merge`).
+  static constexpr double safe = is_double ? 0x1p-700 : 0x1p-60;
+};
+template <class V>
+requires is_lanes_v<V>
+struct Tiny<V> : Tiny<LaneNumber<V>> {
+};
+
+/// 1 / sqrt(v) (1 + delta), |delta| < 1e-4. Inf for 0 and, but for AVX-512, what is subnormal.
+#if defined(__CUDA_ARCH__)
+KOKKOS_FORCEINLINE_FUNCTION double rough_root(const double& v) {
+  double r;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
+  return r;
+}
+KOKKOS_FORCEINLINE_FUNCTION float rough_root(const float& v) {
+  float r;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return __int_as_float(__float_as_int(r) & 0xffffff00);
+}
+template <class V>
+requires is_lanes_v<V> KOKKOS_FUNCTION V rough_root(const V&);
+#else
+/// Two Newton steps from an integer's guess, in numbers or lanes.
+template <class V, class Words>
+KOKKOS_FORCEINLINE_FUNCTION V refined_root(const V& v, const Words& guess) {
+  const V half = constant<V>(-0.5) * v;
+  V y = guess;
+  for (int k = 0; k < 2; ++k) y = fused(y, fused(half, y * y, constant<V>(0.5)), y);
+  return y;
+}
+template <class T>
+requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T rough_root(const T& v) {
+  using Word = WordOf<T>;
+  constexpr Word magic =
+      sizeof(T) == 8 ? static_cast<Word>(0x5fe6eb50c7b537a9) : static_cast<Word>(0x5f3759df);
+  const Word guess = magic - (Kokkos::bit_cast<Word>(v) >> 1);
+  const T y = refined_root(v, Kokkos::bit_cast<T>(guess));
+  if (v < Kokkos::Experimental::norm_min_v<T>) return Kokkos::Experimental::infinity_v<T>;
+  return v - v + y;  // NaN for Inf and NaN
+}
+template <class V>
+requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION V rough_root(const V& v) {
+#  if defined(__AVX512F__)
+  if constexpr (sizeof(LaneNumber<V>) == 8)
+    return (V)_mm512_maskz_rsqrt14_pd(0xff, (__m512d)v);
+  else
+    return (V)_mm512_maskz_rsqrt14_ps(0xffff, (__m512)v);
+#  else
+  using Word = WordOf<LaneNumber<V>>;
+  constexpr Word magic =
+      sizeof(Word) == 8 ? static_cast<Word>(0x5fe6eb50c7b537a9) : static_cast<Word>(0x5f3759df);
+  const V y = refined_root(v, from_bits<V>(same_words<V>(magic) - half_words(bits(v))));
+  using namespace Kokkos::Experimental;
+  return select(v < constant<V>(norm_min_v<LaneNumber<V>>), constant<V>(infinity_v<double>),
+                v - v + y);  // NaN for Inf and NaN
+#  endif
+}
+#endif
+
+/// The same, but `Tiny::root` for squares that count as zero.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V clamped_root(const V& v) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, double>) {  // positive: ordered like the upper halves of its bits
+    const int high = __double2hiint(rough_root(v));
+    return __hiloint2double(high < 0x5f300000 ? high : 0x5f300000, 0);
+  }
+#endif
+  const V tiny = constant<V>(Tiny<V>::square);
+  return rough_root(select(v < tiny, tiny, v));
+}
+
+/// `alpha`, but 1 / `Tiny::root` where `h2`, its square and its partner's, counts as zero: c is 1
+/// then.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V or_unit(const V& alpha, const Real<V>& h2) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, double>)  // what is left of alpha's lower half is rounding
+    return __hiloint2double(__double2hiint(h2) < 0x01700000 ? 0x20b00000 : __double2hiint(alpha),
+                            __double2loint(alpha));
+#endif
+  return select(h2 < constant<Real<V>>(Tiny<Real<V>>::square), constant<V>(1 / Tiny<Real<V>>::root),
+                alpha);
+}
+
+/// 1 / v, precise, where y is about 1 / sqrt(v).
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V reciprocal_from(const V& v, const V& y) {
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  if constexpr (is_lanes_v<V>) {
+    const V one = constant<V>(1);
+    V r = y * y;
+    r = fused(r, fused(-v, r, one), r);
+    return fused(r, fused(-v, r, one), r);
+  }
+#endif
+  static_cast<void>(y);
+  return reciprocal(v);
+}
+
+/// The rotation that takes x out of N. p is the coefficient of x in P: not h^2 / h, which is zero
+/// where h^2 is below the number range.
+template <class V>
+struct Rotation {
+  V c, s, p;
+
+  KOKKOS_FORCEINLINE_FUNCTION Rotation(const V& alpha, const V& beta) {
+    const Real<V> h2 = sum_of_squares(alpha, beta), y = clamped_root(h2);
+    c = product(y, or_unit(alpha, h2));
+    s = product(y, beta);
+    p = pivot(alpha, beta);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION V pivot(const V& a, const V& b) const {
+    return sum_of_products(conjugate(c), a, conjugate(s), b);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION V next(const V& a, const V& b) const {
+    return difference_of_products(c, b, s, a);
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
