@@ -288,10 +288,7 @@ Found<T> search(const Method& method, const Search& how) {
                             1000003 * how.seed + 1009 * round + k);
     std::vector<Problem<T>> problems(how.climbers);
     for (int step = 0; step < how.steps && !how.stop(); ++step) {
-      for (int k = 0; k < how.climbers; ++k) {
-        problems[k] = climbers[k].next().problem();
-        if (!scales_rows(method)) apply_row_exponents(problems[k]);
-      }
+      for (int k = 0; k < how.climbers; ++k) problems[k] = climbers[k].next().problem();
       const auto judged = solver(problems);
       found.evaluations += how.climbers;
       for (int k = 0; k < how.climbers; ++k) {

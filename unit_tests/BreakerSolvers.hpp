@@ -6,66 +6,16 @@
 
 #include <FastError.hpp>
 #include <Outcome.hpp>
+#include <Promise.hpp>
 
 /// \file
-/// What the search of Breaker.hpp attacks: an algorithm with its options on one of three levels,
-/// what an ok status of it promises, and the solution and judgement of many systems at once.
+/// The solution and judgement of many systems at once, by the methods of Promise.hpp.
 
 namespace Test::Breaker {
 
 using Reference::HostSystem;
-using Trikkos::Algorithm;
 using Trikkos::Boundary;
-using Trikkos::Options;
 using Trikkos::Transpose;
-
-/// Who solves: a host call with an execution space, a team or a thread inside a kernel.
-enum class Level { call, team, thread };
-constexpr Level levels[] = {Level::call, Level::team, Level::thread};
-constexpr const char* name(Level level) {
-  return level == Level::call ? "call" : level == Level::team ? "team" : "thread";
-}
-
-struct Method {
-  Options options;
-  Level level = Level::call;
-};
-inline std::string describe(const Method& m) {
-  return std::string(name(m.level)) + ": " + Test::describe(m.options);
-}
-
-/// The algorithm that runs: inside kernels `automatic` is `thomas`, which is all that a thread has.
-constexpr Algorithm algorithm_of(const Method& m) {
-  if (m.level == Level::thread) return Algorithm::thomas;
-  if (m.options.algorithm() != Algorithm::automatic) return m.options.algorithm();
-  return m.level == Level::call ? Trikkos::choose_algorithm(0) : Algorithm::thomas;
-}
-
-/// The largest backward error that an ok status of this method admits, and where that is said.
-template <class T>
-constexpr double promised(const Method& m) {
-  using R = Trikkos::Impl::Real<T>;
-  constexpr double unit = std::numeric_limits<R>::epsilon();
-  if (m.options.refine() > 0) return 50 * unit;  // Workspace::status, solvers/README.md: refine
-  switch (algorithm_of(m)) {
-    case Algorithm::spike:  // solvers/README.md: spike, Stability; what two ends of a partition
-      return (sizeof(R) == 8 ? 1 << 20 : 1 << 12) * unit;  // may differ by goes into one row
-    case Algorithm::pcr:                                   // solvers/README.md: pcr; in any row
-      return 32768 * unit;
-    case Algorithm::thomas:
-      // solvers/README.md: thomas. LU solves A + E, |E| <= 2 units |L||U| (Higham, section 9.6),
-      // and the monitor lets |L||U| be 18 times the matrix: 36 units. Complex multiplications have
-      // errors of sqrt(2) units and more.
-      return 64 * unit;
-    default:  // stable: README.md
-      return scaled<T>(1e-14);
-  }
-}
-
-/// Whether rows are scaled by powers of two, so that each row has a small error of its own.
-constexpr bool scales_rows(const Method& m) {
-  return algorithm_of(m) == Algorithm::segmented || algorithm_of(m) == Algorithm::spike;
-}
 
 /// op(A) x = b, its rows times powers of two before anybody solves it.
 template <class T>
@@ -83,7 +33,7 @@ T times_power(T v, int exponent) {
     return {std::ldexp(v.real(), exponent), std::ldexp(v.imag(), exponent)};
 }
 
-/// Applies the powers, so that the error is measured against the largest row.
+/// Applies the powers.
 template <class T>
 void apply_row_exponents(Problem<T>& p) {
   for (std::size_t i = 0; i < p.row_exponents.size(); ++i)
@@ -94,7 +44,7 @@ void apply_row_exponents(Problem<T>& p) {
 
 /// How a solve ended.
 struct Judged {
-  double eta;  // before the rows were scaled; NaN unless x is finite
+  double eta;  // NaN unless x is finite
   bool ok;
 
   /// A wrong x counts if nobody says that it is.
@@ -138,7 +88,8 @@ struct SolveByThread : SolveSystem<T> {
 };
 
 /// Solves and judges up to `capacity` problems of one size and boundary: inside kernels all in one
-/// launch, host calls one after the other with one Workspace.
+/// launch, host calls one after the other with one Workspace. The error is measured before rows
+/// were scaled, where the method judges rows.
 template <class T>
 class Solver {
  public:
@@ -160,8 +111,7 @@ class Solver {
     std::vector<Judged> judged;
     for (int k = 0; k < count; ++k) {
       m_x.assign(&m_systems(k, 4, 0), &m_systems(k, 4, 0) + m_systems.extent(2));
-      const double eta = fast_backward_error(problems[k].A, m_x, problems[k].b);
-      judged.push_back({eta, m_info(k) == 0});
+      judged.push_back({error(problems[k]), m_info(k) == 0});
     }
     return judged;
   }
@@ -183,6 +133,12 @@ class Solver {
       sent.A = Reference::transpose(sent.A, transpose == Transpose::conjugate_transpose);
     copy(sent.A);
     std::copy(sent.b.begin(), sent.b.end(), &m_systems(k, 3, 0));
+  }
+  double error(const Problem<T>& p) const {
+    if (judges_rows(m_method) || p.row_exponents.empty()) return fast_backward_error(p.A, m_x, p.b);
+    Problem<T> sent = p;
+    apply_row_exponents(sent);
+    return fast_backward_error(sent.A, m_x, sent.b);
   }
   void launch(int count) {
     const auto n = static_cast<std::int64_t>(m_systems.extent(2));

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Outcome.hpp>
+#include <Promise.hpp>
 #include <map>
 #include <random>
 
@@ -99,10 +99,11 @@ TEST(TEST_CATEGORY, spike_meets_the_gates_of_table_iv) {
   for (const Gallery type : Trikkos::table_iii) table_iv(type);
 }
 
-/// ... and of a backward error, with one step of refinement, for partitions of odd sizes as well.
+/// ... and of a backward error, with one step of refinement. Partitions of an odd size are singular
+/// where the diagonal is zero: x is good to the gate there, or the Status says that it is not.
 TEST(TEST_CATEGORY, spike_refined_meets_the_gates_of_table_iii) {
   for (const Gallery type : Trikkos::table_iii) {
-    if (type == Gallery::dorr) break;
+    const bool zero_diagonal = type == Gallery::clement || type == Gallery::zero_diagonal_toeplitz;
     for (int seed = 1; seed <= 3; ++seed) {
       const auto& A = paper(type, seed);
       const auto rhs = right_hand_sides(A, seed);
@@ -111,6 +112,7 @@ TEST(TEST_CATEGORY, spike_refined_meets_the_gates_of_table_iii) {
         for (int k = 0; k < 2; ++k) {
           SCOPED_TRACE(describe(type, 512, options, k));
           const auto r = solve(A, rhs[k], options);
+          if (zero_diagonal && partition_size % 2 == 1 && !r.ok()) continue;
           expect_good(r, 1e-14);
         }
       }
@@ -164,7 +166,7 @@ TEST(TEST_CATEGORY, spike_flags_nearly_singular_partitions) {
               const auto r = solve(A, b, options);
               ++(r.ok() ? passed : flagged);
               if (r.ok()) {
-                EXPECT_LE(r.eta, 1e-9);
+                EXPECT_LE(r.eta, Breaker::promised<double>({options}));
               }
             }
           }
