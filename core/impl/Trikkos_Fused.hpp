@@ -49,7 +49,7 @@ requires is_lanes_v<V> KOKKOS_FUNCTION V fused(const V&, const V&, const V&);
 #else
 template <class V>
 requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION V fused(const V& a, const V& b, const V& c) {
-  constexpr bool is_double = sizeof(LaneNumber<V>) == 8;
+  [[maybe_unused]] constexpr bool is_double = sizeof(LaneNumber<V>) == 8;
 #  if defined(__AVX512F__)
   if constexpr (is_double)
     return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);

@@ -184,6 +184,10 @@ struct ExponentField {
   static constexpr Word mask = Word(largest) << mantissa;
 };
 
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t larger_words(std::uint32_t a, std::uint32_t b) {
+  return a > b ? a : b;
+}
+
 /// The exponent field of v: of the larger part of a complex number, of each lane.
 template <class T>
 requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION std::uint32_t exponent_field(
@@ -196,8 +200,7 @@ requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION std::uint32_t e
 }
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t exponent_field(const Kokkos::complex<T>& v) {
-  const std::uint32_t re = exponent_field(v.real()), im = exponent_field(v.imag());
-  return re > im ? re : im;
+  return larger_words(exponent_field(v.real()), exponent_field(v.imag()));
 }
 /// For lanes the field stays in place in integers of the lanes' size.
 template <class V>
@@ -214,9 +217,6 @@ requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION auto exponent_field(const V& 
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto exponent_field(const ComplexLanes<V>& v) {
   return larger_words(exponent_field(v.re), exponent_field(v.im));
-}
-KOKKOS_FORCEINLINE_FUNCTION std::uint32_t larger_words(std::uint32_t a, std::uint32_t b) {
-  return a > b ? a : b;
 }
 
 /// The power of two that brings a number with this exponent field into [1, 4), subnormal numbers

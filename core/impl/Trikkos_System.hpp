@@ -34,6 +34,7 @@ struct Bands {
   const T* upper_corner = nullptr;
   std::int64_t n = 0;
   bool conjugated = false;
+  bool scale_rows = true;
 
   KOKKOS_FORCEINLINE_FUNCTION T value(const T& v) const {
     if constexpr (is_complex_v<T>)

@@ -51,7 +51,7 @@ struct GlobalRows {
   Strided<const T> a, b, c, d;  // from the first row of the partition on
   Strided<T> q, r, f, x;
   T first_a, last_c;  // at the ends of the matrix not what the arrays hold
-  bool conjugated;
+  bool conjugated, scale_rows;
   std::int64_t m;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return m; }
@@ -59,7 +59,8 @@ struct GlobalRows {
   KOKKOS_FORCEINLINE_FUNCTION bool longer_than(std::int64_t k) const { return k < m; }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(std::int64_t k) const {
     return scaled(Equation<T>{k > 0 ? value(a[k]) : first_a, value(b[k]),
-                              k < m - 1 ? value(c[k]) : last_c, d[k]});
+                              k < m - 1 ? value(c[k]) : last_c, d[k]},
+                  scale_rows);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T> equation(std::int64_t k) const {
     return k < m ? inner_equation(k) : Equation<T>{T(0), T(1), T(0), T(0)};
@@ -110,6 +111,7 @@ struct GlobalPass {
               m > 0 ? at[0] : T(0),
               m > 0 ? at[2 * size + (m - 1) * n] : T(0),
               false,
+              A.scale_rows,
               m};
     }
     const auto from = [&](const Strided<const T>& s) {
@@ -127,6 +129,7 @@ struct GlobalPass {
             m > 0 ? A.lower(first) : T(0),
             m > 0 ? A.upper(first + m - 1) : T(0),
             A.conjugated,
+            A.scale_rows,
             m};
   }
   template <class Member>

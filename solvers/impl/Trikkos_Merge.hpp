@@ -86,12 +86,10 @@ template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge(const Segment<V>& left, const Segment<V>& right,
                                              MergeNode<V>& node) {
   Real<V> least;
-#if defined(__CUDA_ARCH__)
-  if constexpr (!is_lanes_v<Real<V>>) {  // there, scaling is dear and its need rare
+  if constexpr (!is_lanes_v<Real<V>>) {  // scaled columns are rarely needed, and lanes seldom agree
     const Segment<V> merged = merge_rows<false>(left, right, node, least);
     if (least > Tiny<Real<V>>::safe) return merged;
   }
-#endif
   return merge_rows<true>(left, right, node, least);
 }
 

@@ -19,7 +19,7 @@ namespace Trikkos::Impl {
 template <class T>
 KOKKOS_INLINE_FUNCTION Equation<T> scaled_row(const Bands<T>& A, const Strided<const T>& b,
                                               std::int64_t i) {
-  return scaled(Equation<T>{A.lower(i), A.diag(i), A.upper(i), b[i]});
+  return scaled(Equation<T>{A.lower(i), A.diag(i), A.upper(i), b[i]}, A.scale_rows);
 }
 
 /// The rows of one partition where they are in memory: `Rows` of an elimination's first pass.

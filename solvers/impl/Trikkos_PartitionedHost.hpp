@@ -98,8 +98,8 @@ struct LanePartitions {
   /// Row k of each partition, with 0 < k < inner_rows(), or 0 where that is not row 0 of A.
   KOKKOS_FORCEINLINE_FUNCTION Equation<V> inner_equation(std::int64_t k) const {
     prefetch(k);
-    return scaled(
-        Equation<V>{load(A.sub, k), load(A.main, k), load(A.super, k), load<false>(b, k)});
+    return scaled(Equation<V>{load(A.sub, k), load(A.main, k), load(A.super, k), load<false>(b, k)},
+                  A.scale_rows);
   }
   /// Row k where it may be an end of the matrix, or lie behind it: then 1 x = 0.
   KOKKOS_FORCEINLINE_FUNCTION Equation<V> edge_equation(std::int64_t k) const {
@@ -112,7 +112,7 @@ struct LanePartitions {
       set_lane(e.c, l, inside ? A.upper(i) : T(0));
       set_lane(e.d, l, inside ? b[i] : T(0));
     }
-    return scaled(e);
+    return scaled(e, A.scale_rows);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V> equation(std::int64_t k) const {
     const bool inner = k < inner_rows() && (k > 0 || first_row > 0);
@@ -146,11 +146,12 @@ struct LanePartitions {
   /// Lanes lie far apart, in more streams than the hardware prefetches. So each step asks for one
   /// cache line of the tile that comes next, which is contiguous.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t k) const {
-    const std::int64_t i = prefetched + k * width;
-    __builtin_prefetch(A.sub.data + i * A.sub.stride);
-    __builtin_prefetch(A.main.data + i * A.main.stride);
-    __builtin_prefetch(A.super.data + i * A.super.stride);
-    __builtin_prefetch(b.data + i * b.stride);
+    KOKKOS_IF_ON_HOST((const std::int64_t i = prefetched + k * width;
+                       __builtin_prefetch(A.sub.data + i * A.sub.stride);
+                       __builtin_prefetch(A.main.data + i * A.main.stride);
+                       __builtin_prefetch(A.super.data + i * A.super.stride);
+                       __builtin_prefetch(b.data + i * b.stride);))
+    static_cast<void>(k);
   }
   template <bool Band = true>
   KOKKOS_FORCEINLINE_FUNCTION V load(const Strided<const T>& from, std::int64_t k) const {
@@ -219,7 +220,7 @@ struct PartitionedHost {
   /// Splits the bounds of a chain into those of its last link, returned, and of the rest.
   template <class S>
   static Bounds<S> unchain(Bounds<S>& b, const MergeNode<S>& node) {
-    const auto [v1, u2] = meeting_point(b, [&](int k) { return node.g[k]; });
+    const auto [v1, u2] = meeting_point(b, node);
     const Bounds<S> last{v1, u2, b.last, b.next};
     b = {b.prev, b.first, v1, u2};
     return last;

@@ -43,7 +43,7 @@ struct ReduceTiles {
     const StagedTile<T, Rows> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
                                      tile * shape.tile_rows()};
     staged.load(member, A, b[rhs]);
-    Segment<T> s = elimination.reduce(staged.rows(t, A.n));
+    Segment<T> s = elimination.reduce(staged.rows(t, A));
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
         member, staged.scratch, shape.lanes(), shape.levels(), s, [](int, const MergeNode<T>&) {},
@@ -80,7 +80,7 @@ struct SubstituteTiles {
                                      tile * shape.tile_rows()};
     const std::int64_t n = A.n;
     const int lanes = shape.lanes(), levels = shape.levels();
-    const StagedRows<T> rows = staged.rows(t, n);
+    const StagedRows<T> rows = staged.rows(t, A);
     const std::int64_t segment = tile * shape.segments() + (t >> levels);
     const T* const at = work + rhs * words + bounds_offset + 2 * segment;
     Bounds<T> bounds{at[0], at[1], at[2], at[3]};

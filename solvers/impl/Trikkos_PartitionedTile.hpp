@@ -122,13 +122,15 @@ struct StagedRows {
 
   T* first;  // of a; b, c and d follow, each `band_words` after the one before
   int band_words, m;
+  bool scale_rows;
 
   KOKKOS_FORCEINLINE_FUNCTION int length() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION bool longer_than(int k) const { return k < m; }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(int k) const {
     const T* const at = first + k;
-    return scaled(Equation<T>{at[0], at[band_words], at[2 * band_words], at[3 * band_words]});
+    return scaled(Equation<T>{at[0], at[band_words], at[2 * band_words], at[3 * band_words]},
+                  scale_rows);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T> equation(int k) const {
     return k < m ? inner_equation(k) : Equation<T>{T(0), T(1), T(0), T(0)};
@@ -214,8 +216,9 @@ struct StagedTile {
     const std::int64_t left = n - base - t * shape.rows();
     return left >= shape.rows() ? shape.rows() : left > 0 ? static_cast<int>(left) : 0;
   }
-  KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, std::int64_t n) const {
-    return StagedRows<T>{scratch + t * shape.pitch(), shape.band_words(), length(t, n)};
+  KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Bands<T>& A) const {
+    return StagedRows<T>{scratch + t * shape.pitch(), shape.band_words(), length(t, A.n),
+                         A.scale_rows};
   }
 };
 

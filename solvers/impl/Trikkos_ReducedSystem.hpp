@@ -178,7 +178,7 @@ struct ChainCoarse {
     out[2 * count + 1] = b.next;
     for (int i = count - 1; i > 0; --i) {
       const MergeNode<T> node = nodes[i];
-      const auto [v1, u2] = meeting_point(b, [&](int k) { return node.g[k]; });
+      const auto [v1, u2] = meeting_point(b, node);
       out[2 * i] = v1;
       out[2 * i + 1] = u2;
       b = {b.prev, b.first, v1, u2};

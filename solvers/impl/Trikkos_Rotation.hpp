@@ -57,6 +57,12 @@ KOKKOS_FORCEINLINE_FUNCTION V refined_root(const V& v, const Words& guess) {
 }
 template <class T>
 requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T rough_root(const T& v) {
+#  if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 8)
+    return _mm_cvtsd_f64(_mm_rsqrt14_sd(_mm_setzero_pd(), _mm_set_sd(v)));
+  else
+    return _mm_cvtss_f32(_mm_rsqrt14_ss(_mm_setzero_ps(), _mm_set_ss(v)));
+#  else
   using Word = WordOf<T>;
   constexpr Word magic =
       sizeof(T) == 8 ? static_cast<Word>(0x5fe6eb50c7b537a9) : static_cast<Word>(0x5f3759df);
@@ -64,6 +70,7 @@ requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T rough_root(co
   const T y = refined_root(v, Kokkos::bit_cast<T>(guess));
   if (v < Kokkos::Experimental::norm_min_v<T>) return Kokkos::Experimental::infinity_v<T>;
   return v - v + y;  // NaN for Inf and NaN
+#  endif
 }
 template <class V>
 requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION V rough_root(const V& v) {

@@ -48,13 +48,13 @@ inline constexpr int segment_words = 9;
 
 /// Scales the row by a power of two so that its largest coefficient is near 1: rounding errors are
 /// then small for every row by itself, and squares of coefficients neither overflow nor underflow.
-/// A row with an infinite coefficient becomes infinite throughout.
+/// A row with an infinite coefficient becomes infinite throughout. Not for `Scaling::columns` and
+/// `none`.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION Equation<V> scaled(const Equation<V>& e) {
-  auto field = exponent_field(e.b);
-  const auto of_a = exponent_field(e.a), of_c = exponent_field(e.c);
-  field = of_a > field ? of_a : field;
-  field = of_c > field ? of_c : field;
+KOKKOS_FORCEINLINE_FUNCTION Equation<V> scaled(const Equation<V>& e, bool scale_rows) {
+  if (!scale_rows) return e;
+  const auto field =
+      larger_words(larger_words(exponent_field(e.b), exponent_field(e.a)), exponent_field(e.c));
   const auto s = scale_for<Real<V>>(field);
   return {e.a * s, e.b * s, e.c * s, e.d * s};
 }
@@ -110,6 +110,8 @@ template <class T>
 struct MergeNode {
   static constexpr int words = 11, first_of_v1 = 5;
   T g[words];
+
+  KOKKOS_FORCEINLINE_FUNCTION const T& operator()(int k) const { return g[k]; }
 };
 
 /// The values around and at the ends of a segment.

@@ -11,10 +11,11 @@
 namespace Trikkos::Impl {
 
 /// Rows in a partition where one team solves a system: 16 leave enough partitions for a team.
+template <class Elimination>
 KOKKOS_INLINE_FUNCTION constexpr std::int64_t partition_rows(std::int64_t n,
                                                              std::int64_t partition_size) {
   const std::int64_t rows = partition_size > 0 ? partition_size : 16;
-  return rows < n ? rows : n;
+  return Elimination::rows_in_one_go(rows < n ? rows : n);
 }
 /// Scalars of scratch: the way back, a node for each merge and the tree, and the root's bounds.
 KOKKOS_INLINE_FUNCTION constexpr std::int64_t partition_words(std::int64_t n, std::int64_t rows) {
@@ -84,7 +85,7 @@ struct TeamPartitions {
       Bounds<T> mine = bounds;
       if (p > first) {
         const MergeNode<T>& node = nodes[p];
-        const auto [v1, u2] = meeting_point(bounds, [&](int k) { return node.g[k]; });
+        const auto [v1, u2] = meeting_point(bounds, node);
         mine = {v1, u2, bounds.last, bounds.next};
         bounds = {bounds.prev, bounds.first, v1, u2};
       }
@@ -111,6 +112,7 @@ struct TeamPartitions {
             A.lower(first),
             A.upper(first + m - 1),
             A.conjugated,
+            A.scale_rows,
             m};
   }
 };

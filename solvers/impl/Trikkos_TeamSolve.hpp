@@ -21,8 +21,10 @@ KOKKOS_INLINE_FUNCTION constexpr std::int64_t team_words(std::int64_t n, const O
     case Algorithm::pcr:
       return (periodic ? 5 : 4) * n;
     case Algorithm::segmented:
+      return partition_words(n, partition_rows<OrthogonalCarry>(n, options.partition_size()));
     case Algorithm::spike:
-      return partition_words(n, partition_rows(n, options.partition_size()));
+      return partition_words(
+          n, partition_rows<DiagonalPivoting<Pivoting::diagonal>>(n, options.partition_size()));
     default:
       return 0;
   }
@@ -80,7 +82,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t partitions_in_team(const Member& member, con
                                                        const Strided<const T>& b,
                                                        const Strided<T>& x,
                                                        const Options& options) {
-  const std::int64_t rows = partition_rows(A.n, options.partition_size());
+  const std::int64_t rows = partition_rows<Elimination>(A.n, options.partition_size());
   const std::int64_t bad =
       in_scratch<T>(member, partition_words(A.n, rows), [&](const auto& team, T* memory) {
         return TeamPartitions<T, Elimination>{A, b, x, rows}.solve(team, memory);

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Whether both passes of the partitioned solvers compute the same coefficients bit for bit, with
+// the optimisation, contraction and vector instructions that this program was compiled for.
+// CMakeLists.txt compiles it with many. Prints what differs; the exit status says whether any did.
+
+#include <Kokkos_Core.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <impl/Trikkos_DiagonalPivoting.hpp>
+#include <impl/Trikkos_PartitionedHost.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace Trikkos::Impl;
+
+template <class V>
+using Number = std::remove_cvref_t<decltype(lane(V{}, 0))>;
+template <class V>
+constexpr int count = sizeof(V) / sizeof(Number<V>);
+
+int failures = 0;
+
+void expect(bool holds, const char* what, const char* type) {
+  if (holds) return;
+  std::printf("%s, %s: differs\n", what, type);
+  ++failures;
+}
+
+template <class Words>
+bool same_bits(const Words& a, const Words& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+/// Numbers that make pivots tie, vanish and nearly vanish.
+template <class V>
+class Draw {
+ public:
+  V operator()() {
+    V v{};
+    for (int l = 0; l < count<V>; ++l) {
+      const double re = real(), im = real();
+      if constexpr (is_complex_v<V>)
+        set_lane(v, l, Number<V>(re, im));
+      else
+        set_lane(v, l, Number<V>(re));
+      static_cast<void>(im);
+    }
+    return v;
+  }
+  Equation<V> row() {
+    return scaled(Equation<V>{(*this)(), (*this)(), (*this)(), (*this)()}, true);
+  }
+
+ private:
+  double real() {
+    const double u = std::generate_canonical<double, 53>(m_random) * 2 - 1;
+    constexpr double special[] = {0, 1, -1, 0.5, 1e-8, 1 + 1e-7};
+    const auto kind = m_random() % 12;
+    return kind < 6 ? special[kind] : u;
+  }
+  std::mt19937_64 m_random{7};
+};
+
+/// What the two passes agree on after each row.
+template <class V>
+struct Coefficients {
+  V p_top, p, q;
+};
+
+// Each in a function of its own: the compiler contracts as it likes in each.
+
+template <class V>
+[[gnu::noinline]] std::vector<Coefficients<V>> first_pass(const std::vector<Equation<V>>& rows) {
+  std::vector<Coefficients<V>> seen;
+  Segment<V> s = start_segment(rows[0], rows[1]);
+  for (std::size_t k = 2; k < rows.size(); ++k) {
+    carry(s, rows[k]);
+    seen.push_back({s.top.p, s.bottom.p, s.bottom.q});
+  }
+  return seen;
+}
+template <class V>
+[[gnu::noinline]] std::vector<Coefficients<V>> second_pass(const std::vector<Equation<V>>& rows) {
+  std::vector<Coefficients<V>> seen;
+  V used = constant<V>(0);
+  FoldedPair<V> s = start_fold(rows[0], rows[1], constant<V>(0.3), constant<V>(-0.7));
+  for (std::size_t k = 2; k < rows.size(); ++k) {
+    const BackRow<V> back = fold(s, rows[k]);
+    used -= back.q * s.Bp + back.r * s.Ap + back.f * s.Bq;  // to contract with, if it may
+    seen.push_back({s.Ap, s.Bp, s.Bq});
+  }
+  asm volatile("" : : "m"(used));
+  return seen;
+}
+
+template <class V>
+[[gnu::noinline]] Segment<V> merged_once(const Segment<V>& left, const Segment<V>& right) {
+  MergeNode<V> node;
+  return merge(left, right, node);
+}
+template <class V>
+[[gnu::noinline]] Segment<V> merged_again(const Segment<V>& left, const Segment<V>& right,
+                                          MergeNode<V>& node) {
+  const Segment<V> s = merge(left, right, node);
+  for (V& word : node.g) word = word * s.bottom.p - s.top.l * s.bottom.l;
+  return s;
+}
+
+template <class V>
+void rotations_agree(const char* type) {
+  Draw<V> draw;
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<Equation<V>> rows(3 + trial % 64);
+    for (auto& row : rows) row = draw.row();
+    const auto first = first_pass(rows), second = second_pass(rows);
+    expect(std::memcmp(first.data(), second.data(), first.size() * sizeof first[0]) == 0, "carry",
+           type);
+    const Segment<V> left = start_segment(rows[0], rows[1]),
+                     right = segment_of<V>({draw(), draw(), draw(), draw(), draw()},
+                                           {draw(), draw(), draw(), draw(), draw()});
+    MergeNode<V> node;
+    expect(same_bits(merged_once(left, right), merged_again(left, right, node)), "merge", type);
+  }
+}
+
+/// The same for SPIKE's partitions.
+template <class V>
+struct VectorRows {
+  using value_type = V;
+  using index_type = int;
+  static constexpr bool ragged = false;
+
+  const std::vector<Equation<V>>& rows;
+
+  int length() const { return static_cast<int>(rows.size()); }
+  int inner_rows() const { return length(); }
+  void keep(int, const BackRow<V>&) const {}
+};
+template <class V, class State>
+[[gnu::noinline]] std::vector<Coefficients<V>> spike_pass(const std::vector<Equation<V>>& rows,
+                                                          State s) {
+  std::vector<Coefficients<V>> seen;
+  typename Findings<V>::Mask block{};
+  for (std::size_t k = 0; k + 1 < rows.size(); ++k) {
+    block = magnitude(s.p) < magnitude(rows[k + 1].a);
+    s.template eliminate<Trikkos::Pivoting::diagonal>(static_cast<std::int64_t>(k), block,
+                                                      rows[k + 1]);
+    seen.push_back({s.p, s.p, s.q});
+  }
+  return seen;
+}
+template <class V>
+void spikes_agree(const char* type) {
+  Draw<V> draw;
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<Equation<V>> rows(2 + trial % 64);
+    for (auto& row : rows) row = draw.row();
+    const VectorRows<V> all{rows};
+    const auto first = spike_pass<V>(rows, SpikeTips<V>(rows[0])),
+               second =
+                   spike_pass<V>(rows, SpikeFold<V, VectorRows<V>>(all, rows[0], constant<V>(0.3)));
+    expect(std::memcmp(first.data(), second.data(), first.size() * sizeof first[0]) == 0, "spike",
+           type);
+  }
+}
+
+/// And what it is for: a matrix whose carried rows grew by the golden ratio a row under pivoting.
+template <class T>
+void advection_is_solved(const char* type) {
+  constexpr std::int64_t n = 3000;
+  const std::vector<T> lower(n, T(-1)), diag(n, T(1)), upper(n, T(1));
+  std::vector<T> b(n), x(n);
+  std::mt19937_64 random(3);
+  std::vector<double> known(n);
+  for (double& v : known) v = static_cast<float>(std::generate_canonical<double, 53>(random));
+  for (std::int64_t i = 0; i < n; ++i)
+    b[i] = T(static_cast<Real<T>>((i > 0 ? -known[i - 1] : 0) + known[i] +
+                                  (i < n - 1 ? known[i + 1] : 0)));
+  Trikkos::Impl::Bands<T> A;
+  A.sub = {lower.data(), 1};
+  A.main = {diag.data(), 1};
+  A.super = {upper.data(), 1};
+  A.n = n;
+  for (const std::int64_t rows : {0, 2, 15, 66, 512}) {
+    using Host = PartitionedHost<T, OrthogonalCarry>;
+    const HostShape shape(OrthogonalCarry{}, n, rows, lane_count<T>);
+    struct alignas(64) Line {
+      char bytes[64];
+    };
+    std::vector<Line> storage(Host::storage_words(shape) * sizeof(T) / 64 + 1);
+    std::int64_t words[Diagnosis::words];
+    const Diagnosis diagnosis{words};
+    diagnosis.reset();
+    const Host solver{A,
+                      {b.data(), n, 1},
+                      {x.data(), n, 1},
+                      {},
+                      shape,
+                      diagnosis,
+                      reinterpret_cast<T*>(storage.data())};
+    for (std::int64_t g = 0; g < shape.groups; ++g) solver.reduce_group(0, g);
+    solver.solve_groups(0);
+    for (std::int64_t g = 0; g < shape.groups; ++g) solver.substitute_group(0, g);
+    double worst = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+      worst = std::max(worst, static_cast<double>(Kokkos::abs(x[i] - T(known[i]))));
+    const double bound = 500. * std::numeric_limits<Real<T>>::epsilon();  // condition number 2
+    if (!(worst <= bound)) std::printf("error %.1e, %d rows: ", worst, static_cast<int>(rows));
+    expect(worst <= bound, "advection", type);
+  }
+}
+
+template <class T>
+void all(const char* type) {
+  rotations_agree<T>(type);
+  rotations_agree<Lanes<T>>((std::string("lanes of ") + type).c_str());
+  spikes_agree<T>(type);
+  spikes_agree<Lanes<T>>((std::string("lanes of ") + type).c_str());
+  advection_is_solved<T>(type);
+}
+
+}  // namespace
+
+int main() {
+  all<double>("double");
+  all<Kokkos::complex<float>>("complex<float>");
+  std::printf("%d lanes of double, %s: %d differences\n", lane_count<double>,
+              TRIKKOS_HAVE_FMA ? "fused" : "not fused", failures);
+  return failures > 0;
+}
