@@ -90,6 +90,21 @@ double fast_backward_error(const Reference::HostSystem<T>& A, const std::vector<
   return error == 0 ? 0. : static_cast<double>(std::sqrt(error) / scale);
 }
 
+/// |A x - b| / |b| in Euclidean norms (Reference::relative_residual, but fast).
+template <class T>
+double fast_relative_residual(const Reference::HostSystem<T>& A, const std::vector<T>& x,
+                              const std::vector<T>& b) {
+  if (A.size() < 3) return Reference::relative_residual(A, x, b);
+  long double error = 0, scale = 0;
+  for (std::int64_t i = 0; i < A.size(); ++i) {
+    LongSum<T> r = row_times(A, x, i);
+    r.subtract(b[i]);
+    error += r.square();
+    scale += long_square(b[i]);
+  }
+  return error == 0 ? 0. : static_cast<double>(std::sqrt(error / scale));
+}
+
 /// A x, rounded once (Reference::multiply, but fast).
 template <class T>
 std::vector<T> fast_multiply(const Reference::HostSystem<T>& A, const std::vector<T>& x) {

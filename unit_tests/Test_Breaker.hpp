@@ -30,6 +30,10 @@ void fast_error_is_the_reference() {
           const double eta = Reference::backward_error(p.A, x, p.b);
           if (is_finite(x)) {
             EXPECT_NEAR(fast_backward_error(p.A, x, p.b), eta, 1e-18 + 1e-9 * eta);
+            const double residual = Reference::relative_residual(p.A, x, p.b);
+            if (residual > 1e-15 && residual < 1e100) {
+              EXPECT_NEAR(fast_relative_residual(p.A, x, p.b), residual, 0.01 * residual);
+            }
           } else {
             EXPECT_TRUE(std::isnan(fast_backward_error(p.A, x, p.b)));
           }
@@ -168,6 +172,42 @@ TEST(TEST_CATEGORY, breaker_carried_rows_do_not_grow) {
   carried_rows_do_not_grow<float>(20000);
   carried_rows_do_not_grow<Kokkos::complex<double>>(3001);
   carried_rows_do_not_grow<Kokkos::complex<float>>(3001);
+}
+
+/// (-g, 1, 0) as a ring is harmless, but its first n-1 rows by themselves let solutions grow by g a
+/// row. What is bordered subtracts huge numbers from one another in the end.
+template <class T>
+void open_parts_of_rings_may_grow() {
+  Random random(3);
+  for (const std::int64_t n : {100, 1000, 1281, 3000, 20000}) {
+    std::vector<T> x(n);
+    for (T& v : x) v = any_number<T>(random);
+    std::vector<Problem<T>> problems;
+    for (const double growth : {1.01, 1.05, 1.5, 10.}) {
+      HostSystem<T> A{std::vector<T>(n, T(-growth)), std::vector<T>(n, T(1)), std::vector<T>(n),
+                      true};
+      problems.push_back({A, fast_multiply(A, x), {}});
+      std::swap(A.lower, A.upper);
+      problems.push_back({A, fast_multiply(A, x), {}});
+    }
+    for (const Algorithm algorithm :
+         {Algorithm::segmented, Algorithm::spike, Algorithm::pcr, Algorithm::thomas}) {
+      const Method method{Options{}.algorithm(algorithm)};
+      SCOPED_TRACE("n " + std::to_string(n) + ", " + describe(method));
+      Solver<T> solver(method, n, Boundary::periodic, static_cast<int>(problems.size()));
+      for (const Judged& judged : solver(problems)) {
+        EXPECT_LE(judged.score(), promised<T>(method));
+        if (algorithm == Algorithm::segmented) {
+          EXPECT_TRUE(judged.ok);
+        }
+      }
+    }
+  }
+}
+
+TEST(TEST_CATEGORY, breaker_open_parts_of_rings_may_grow) {
+  open_parts_of_rings_may_grow<double>();
+  open_parts_of_rings_may_grow<Kokkos::complex<double>>();
 }
 
 }  // namespace Test::Breaker

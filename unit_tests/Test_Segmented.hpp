@@ -74,7 +74,8 @@ void expect_stable(const Outcome<T>& r, const Reference::HostSystem<T>& A,
     return;
   }
   const auto exact = Reference::solve_wide(A, b);
-  EXPECT_TRUE(exact.zero_pivot >= 0 || !(Reference::max_norm(exact.x) < 1e300))
+  constexpr double largest = std::numeric_limits<Trikkos::Impl::Real<T>>::max();
+  EXPECT_TRUE(exact.zero_pivot >= 0 || !(Reference::max_norm(exact.x) < 1e-8 * largest))
       << "x is representable, but the status is " << r.status.why();
 }
 
@@ -96,35 +97,30 @@ void table_iii(Gallery type, std::int64_t n, int seeds) {
   }
 }
 
-double median(std::vector<double> v) {
-  std::sort(v.begin(), v.end());
-  return v[v.size() / 2];
-}
-
-/// The relative residual beside that of elimination with row exchanges. Both are a few units in the
-/// last place of an x that may be huge, and which one is better in a single draw is luck: so the
-/// medians of some draws.
+/// The relative residual beside that of elimination with row exchanges. For the worst-conditioned
+/// types both are rounding noise of a huge x, and their ratio in a single draw may be 1000 or
+/// 1/1000 by luck. In half of many draws it is within the gate.
 void compare_residuals(Gallery type) {
   constexpr std::int64_t n = 512;
-  std::vector<double> row_exchanges;
-  std::map<std::int64_t, std::vector<double>> ours;
-  for (int seed = 1; seed <= 7; ++seed) {
+  std::map<std::int64_t, std::vector<double>> ratios;
+  for (int seed = 1; seed <= 25; ++seed) {
     const auto A = Trikkos::gallery<double>(TEST_EXECSPACE{}, type, n, seed);
     const auto host_A = Reference::to_host(A);
-    const auto b = right_hand_sides(A, seed)[0];
+    const auto b = Reference::to_host(Trikkos::gallery_rhs<double>(TEST_EXECSPACE{}, n, seed));
     const auto exchanged = Reference::solve_in<double>(host_A, b);
-    row_exchanges.push_back(Reference::relative_residual(host_A, exchanged, b));
-    EXPECT_TRUE(std::isfinite(row_exchanges.back()));
-    for (const std::int64_t partition_size : partition_sizes) {
+    const double row_exchanges = fast_relative_residual(host_A, exchanged, b);
+    EXPECT_TRUE(std::isfinite(row_exchanges));
+    for (const std::int64_t partition_size : {0, 2, 7, 8, 16, 31, 66, 512}) {
       const auto r = solve(A, b, Options{}.partition_size(partition_size));
-      ours[partition_size].push_back(Reference::relative_residual(host_A, r.x, b));
-      EXPECT_TRUE(std::isfinite(ours[partition_size].back()));
+      ratios[partition_size].push_back(fast_relative_residual(host_A, r.x, b) / row_exchanges);
+      EXPECT_TRUE(std::isfinite(ratios[partition_size].back()));
     }
   }
-  const int factor = static_cast<int>(type) + 1 >= 14 ? 100 : 10;
-  for (const auto& [partition_size, residuals] : ours)
-    EXPECT_LE(median(residuals), factor * median(row_exchanges))
+  for (auto& [partition_size, r] : ratios) {
+    std::sort(r.begin(), r.end());
+    EXPECT_LE(r[r.size() / 2], static_cast<int>(type) + 1 >= 14 ? 100 : 10)
         << describe(Trikkos::name(type), n, partition_size);
+  }
 }
 
 TEST(TEST_CATEGORY, segmented_meets_the_gates_of_table_iii) {

@@ -106,7 +106,8 @@ void solves(const Options& options, Gallery type, double gate) {
     for (const Boundary boundary : {Boundary::open, Boundary::periodic})
       for (const Transpose transpose : {Transpose::none, Transpose::transpose})
         for (const int team_size : team_sizes()) {
-          if (sizeof(T) > 8 && n > 257) continue;  // scratch
+          if (Trikkos::team_scratch_bytes<T>(n, options, boundary) > 30 * 1024)
+            continue;  // more than OpenMP grants
           SCOPED_TRACE(describe(options) + ", n " + std::to_string(n) + ", " + name(boundary) +
                        ", team " + std::to_string(team_size));
           std::vector<Reference::HostSystem<T>> A;
