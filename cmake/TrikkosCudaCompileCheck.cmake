@@ -42,6 +42,10 @@ trikkos_cuda_config("${kokkos_config}" KokkosCore_Config_DeclareBackend.hpp
 trikkos_cuda_config("${desul_config}" desul/atomics/Config.hpp
   DEFINES DESUL_ATOMICS_ENABLE_CUDA)
 
+# Host code for the vectors of this machine, as everything else here.
+separate_arguments(host_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
+list(TRANSFORM host_flags PREPEND "-Xcompiler=")
+
 set(objects "")
 foreach(source IN ITEMS unit_tests/CudaCompileCheck.cpp)
   get_filename_component(name "${source}" NAME_WE)
@@ -50,7 +54,7 @@ foreach(source IN ITEMS unit_tests/CudaCompileCheck.cpp)
     OUTPUT "${object}"
     COMMAND "${Trikkos_NVCC}" -x cu -std=c++20 -arch=sm_90 --extended-lambda
             --diag-error 20011,20014  # nvcc only warns of host functions in device code
-            $<$<BOOL:${Kokkos_ENABLE_OPENMP}>:-Xcompiler=-fopenmp>
+            ${host_flags} $<$<BOOL:${Kokkos_ENABLE_OPENMP}>:-Xcompiler=-fopenmp>
             "-I${generated}" "-I$<JOIN:$<TARGET_PROPERTY:trikkos,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
             -MD -MF "${object}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}"
     DEPENDS "${source}"

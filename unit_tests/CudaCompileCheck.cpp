@@ -4,13 +4,16 @@
 #include <Trikkos.hpp>
 
 /// \file
-/// Instantiates every functor for CUDA, to be compiled where nothing can run it.
+/// Instantiates every functor for CUDA, to be compiled where nothing can run it, and for a host
+/// execution space beside it: nvcc compiles both.
 
 namespace {
 
 using Exec = Kokkos::Cuda;
+using Host = Kokkos::DefaultHostExecutionSpace;
+static_assert(!Trikkos::Impl::is_host_v<Exec> && Trikkos::Impl::is_host_v<Host>);
 
-template <class T>
+template <class T, class Exec>
 void host_calls(const Exec& exec) {
   const auto A = Trikkos::gallery<T>(exec, Trikkos::Gallery::uniform, 1000);
   const auto b = Trikkos::gallery_rhs<T>(exec, 1000);
@@ -24,7 +27,7 @@ void host_calls(const Exec& exec) {
   static_cast<void>(Trikkos::backward_error(exec, A, x, b));
 }
 
-template <class T>
+template <class T, class Exec>
 void marshaling(const Exec& exec) {
   const Kokkos::View<T**, Kokkos::LayoutRight, Exec> from("from", 1000, 100);
   const Kokkos::View<T**, Kokkos::LayoutLeft, Exec> to("to", 1000, 100);
@@ -55,6 +58,9 @@ void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   host_calls<Kokkos::complex<double>>(exec);
   marshaling<double>(exec);
   marshaling<Kokkos::complex<double>>(exec);
+  host_calls<double>(Host{});
+  host_calls<Kokkos::complex<float>>(Host{});
+  marshaling<double>(Host{});
   Kokkos::parallel_for("thread", Kokkos::RangePolicy<Exec>(exec, 0, 1), inside);
   const auto bytes = static_cast<int>(Trikkos::team_scratch_bytes<double>(
       1000, Trikkos::Options{}.algorithm(Trikkos::Algorithm::pcr)));

@@ -3,7 +3,7 @@
 
 # cmake -DCOMPILER=... -DFLAGS=<file, one per line> -DSOURCE=... -DOBJECT=... -P Compile.cmake
 # A source with a line "// expect: <words>" must not compile and the compiler must print these words;
-# a source without one is a control and must compile.
+# a source without one is a control and must compile. "// flags: <flags>" adds to FLAGS.
 
 file(STRINGS "${FLAGS}" lines)
 set(flags "")
@@ -14,6 +14,11 @@ foreach(line IN LISTS lines)
   list(APPEND flags ${line})
 endforeach()
 list(REMOVE_ITEM flags -I -D)  # from empty lists
+
+file(STRINGS "${SOURCE}" more REGEX "^// flags: ")
+string(REPLACE "// flags: " "" more "${more}")
+separate_arguments(more UNIX_COMMAND "${more}")
+list(APPEND flags ${more})
 
 execute_process(
   COMMAND "${COMPILER}" ${flags} -c "${SOURCE}" -o "${OBJECT}"
