@@ -24,7 +24,7 @@ namespace Trikkos {
 /// \param x, b  rank 1 (n) or rank 2 (system, n); not modified
 /// \throws std::invalid_argument for extents that do not fit
 ///
-/// Blocking: allocates 40 bytes a right-hand side and waits. Reads A, x and b twice.
+/// Blocking: allocates 88 bytes a right-hand side and waits. Reads A, x and b twice.
 template <ExecutionSpace Exec, class View, class X, class B>
 double backward_error(const Exec& exec, const Tridiagonal<View>& A, const X& x, const B& b) {
   using T = typename View::non_const_value_type;
@@ -54,13 +54,15 @@ double backward_error(const Exec& exec, const Tridiagonal<View>& A, const X& x, 
   const Impl::Diagnosis diagnosis{words.data()};
   Kokkos::parallel_for("Trikkos::backward_error::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
                        Impl::ResetDiagnosis{diagnosis});
-  Impl::ResidualKernels<T, Impl::is_host_v<Exec>>{Impl::bands(A),
-                                                  Impl::columns<const T>(b),
-                                                  Impl::columns<const T>(x),
-                                                  count,
-                                                  norms.data(),
-                                                  diagnosis.word + Impl::Diagnosis::backward_error}
-      .launch(exec);
+  const Impl::ResidualKernels<T, Impl::is_host_v<Exec>> measured{
+      Impl::bands(A),
+      Impl::columns<const T>(b),
+      Impl::columns<const T>(x),
+      count,
+      norms.data(),
+      diagnosis.word + Impl::Diagnosis::backward_error};
+  measured.measure(exec);
+  measured.report(exec);
   return Impl::fetch(exec, words, "Trikkos::backward_error").backward_error;
 }
 

@@ -11,7 +11,7 @@ namespace Trikkos {
 
 enum class Algorithm {
   automatic,  ///< the choice is made by `choose_algorithm` (Trikkos_Workspace.hpp)
-  segmented,  ///< partitions reduced to two rows each, row pivoting across partition edges; stable
+  segmented,  ///< partitions reduced to two rows each by rotations; stable for every matrix
   spike,      ///< SPIKE: partitions solved by themselves, pivoting within them (see `Pivoting`)
   pcr,        ///< parallel cyclic reduction, no pivoting; for diagonally dominant matrices
   thomas      ///< one thread, no pivoting; for diagonally dominant matrices
@@ -52,6 +52,31 @@ enum class Marshaling {
   none        ///< read where they are: neighbouring threads are a partition apart in memory
 };
 
+/// Scaling by powers of two, which rounds nothing. Residuals are those of the matrix as given.
+enum class Scaling {
+  rows,     ///< `segmented` and `spike` scale each row as they read it, at no extra memory traffic:
+            ///< rows may differ in size by any factor, each then has a small backward error by
+            ///< itself. The other algorithms have no use for it. Columns that differ by 10^8 and
+            ///< more (unknowns of mixed units) cost small unknowns digits; `refine(2)` gives them
+            ///< back up to about 10^+-8
+  columns,  ///< for unknowns of very different size, 10^+-140 too, and rows that do not differ as
+            ///< much: each column of op(A) is scaled in a copy, rows are not. Takes 4 words a row
+            ///< of memory, and 56 bytes a row and 24 an unknown more traffic in double
+  none  ///< for matrices whose rows and columns are of one size; saves a few operations
+};
+
+constexpr const char* name(Scaling scaling) {
+  switch (scaling) {
+    case Scaling::rows:
+      return "rows";
+    case Scaling::columns:
+      return "columns";
+    case Scaling::none:
+      return "none";
+  }
+  return "unknown";
+}
+
 /// How to solve. Setters chain: `Options{}.algorithm(Algorithm::segmented).partition_size(64)`.
 /// Values are checked where an Options meets a matrix; see the errors of `solve`.
 class Options {
@@ -76,9 +101,17 @@ class Options {
   }
   KOKKOS_FUNCTION constexpr Transpose transpose() const { return m_transpose; }
 
+  /// Inside a kernel `columns` is `none`: there is no memory for a scaled copy of the matrix.
+  KOKKOS_FUNCTION constexpr Options& scaling(Scaling s) {
+    m_scaling = s;
+    return *this;
+  }
+  KOKKOS_FUNCTION constexpr Scaling scaling() const { return m_scaling; }
+
   /// Lets every solve compute its own normwise backward error (see `backward_error`) and flag the
-  /// Status as `inaccurate` where it exceeds `tolerance` or is not a number. Reads A, x and b twice
-  /// and copies b, 96 bytes an unknown in double; still asynchronous. 0 switches it off.
+  /// Status as `inaccurate` where it exceeds `tolerance`, or 50 units in the last place (1.1e-14 in
+  /// double) where that is less, or is not a number. Reads A, x and b twice and copies b, 96 bytes
+  /// an unknown in double; still asynchronous. 0 switches it off.
   KOKKOS_FUNCTION constexpr Options& verify(double tolerance) {
     m_verify = tolerance;
     return *this;
@@ -86,9 +119,13 @@ class Options {
   KOKKOS_FUNCTION constexpr double verify() const { return m_verify; }
 
   /// Steps of iterative refinement after the solve: x + d with A d = b - A x, the residual in
-  /// twice the working precision. A step is kept only where it makes the largest entry of the
-  /// residual smaller, for each right-hand side by itself. A step costs another solve and about
-  /// 140 bytes an unknown in double. 0: none.
+  /// twice the working precision. A step is kept only where it makes the backward error smaller,
+  /// for each right-hand side by itself; once that error is at rounding (epsilon), only where it
+  /// stays there and the largest error of a single row, |b - A x| / (|A| |x| + |b|) in it, gets
+  /// smaller. So refinement does no harm, and 2 steps give small unknowns of badly scaled columns
+  /// their digits. A Status is then never ok with a backward error above 50 units in the last place
+  /// (1.1e-14 in double). A first step costs another solve and about 180 bytes an unknown in double
+  /// (the check of `verify` is included), each further one a solve and 120 bytes. 0: none.
   KOKKOS_FUNCTION constexpr Options& refine(int steps) {
     m_refine = steps;
     return *this;
@@ -135,6 +172,7 @@ class Options {
   Transpose m_transpose = Transpose::none;
   Pivoting m_pivoting = Pivoting::diagonal;
   Marshaling m_marshaling = Marshaling::automatic;
+  Scaling m_scaling = Scaling::rows;
   int m_refine = 0, m_reduction_steps = 0;
   std::int64_t m_dynamic_tiling = 0;
   double m_verify = 0;

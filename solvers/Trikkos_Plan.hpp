@@ -23,14 +23,20 @@ struct CopyRow {
 
 /// A matrix made ready to be solved with many times.
 ///
-///   Trikkos::Plan plan(exec, A, options);
-///   Trikkos::solve(exec, plan, b, x);   // no allocation, no fence, any number of right-hand sides
+///   Trikkos::Plan plan(exec, A, options, rhs_count);
+///   Trikkos::solve(exec, plan, b, x);   // no allocation, no fence, on this exec
 ///   plan.update(exec, A);               // new values, same size: no allocation
 ///
 /// A Plan copies the values of A (3 words a row): what happens to A's Views later does not concern
 /// it. It stores no factors: reading the matrix again costs a solve 72 bytes an unknown in double,
 /// reading factors of a pivoted elimination would cost 80. A Plan is a handle, like a View: copies
-/// share the memory; it serves one solve at a time and keeps no execution space instance.
+/// share the memory; it serves one solve at a time and keeps no execution space instance. (Others
+/// may solve with it, see Workspace.)
+///
+/// Any number of right-hand sides can be solved, `rhs_count` at a time, or fewer where those fill
+/// the machine. Memory grows with them: for each in flight `thomas` takes 2 words a row, `refine` 2
+/// and `verify` 1. So say how many there will be where there are many of few rows; one at a time is
+/// slow then.
 template <class T, ExecutionSpace Exec>
 class Plan {
  public:
@@ -38,10 +44,11 @@ class Plan {
   using execution_space = Exec;
 
   /// Allocates; asynchronous otherwise.
-  /// \throws std::invalid_argument for bad shapes or options
+  /// \throws std::invalid_argument for bad shapes or options, or a negative rhs_count
   template <class View>
-  Plan(const Exec& exec, const Tridiagonal<View>& A, const Options& options = {})
-      : m_work(exec, checked_size(A, options), rhs_in_flight, options),
+  Plan(const Exec& exec, const Tridiagonal<View>& A, const Options& options = {},
+       std::int64_t rhs_count = 1)
+      : m_work(exec, checked_size(A, options, rhs_count), rhs_count, options),
         m_A{band(exec, "Trikkos::Plan::lower", m_work.size()),
             band(exec, "Trikkos::Plan::diag", m_work.size()),
             band(exec, "Trikkos::Plan::upper", m_work.size()), A.boundary} {
@@ -84,13 +91,14 @@ class Plan {
 
  private:
   using Band = Kokkos::View<T*, typename Exec::memory_space>;
-  static constexpr std::int64_t rhs_in_flight = 64;
 
   template <class View>
-  static std::int64_t checked_size(const Tridiagonal<View>& A, const Options& options) {
+  static std::int64_t checked_size(const Tridiagonal<View>& A, const Options& options,
+                                   std::int64_t rhs_count) {
     Impl::check_matrix_type<Exec, Tridiagonal<View>>();
     Impl::check_matrix("Trikkos::Plan", A);
     Impl::check_options("Trikkos::Plan", options);
+    Impl::check_count("Trikkos::Plan", "rhs_count", rhs_count);
     return static_cast<std::int64_t>(A.diag.extent(0));
   }
   static Band band(const Exec& exec, const std::string& label, std::int64_t n) {
@@ -102,7 +110,7 @@ class Plan {
 };
 
 template <class Exec, class View>
-Plan(const Exec&, const Tridiagonal<View>&, const Options& = {})
+Plan(const Exec&, const Tridiagonal<View>&, const Options& = {}, std::int64_t = 1)
     -> Plan<typename View::non_const_value_type, Exec>;
 
 }  // namespace Trikkos

@@ -22,18 +22,21 @@
 ///
 /// Scalars: float, double, Kokkos::complex of both. Indices are 64-bit.
 ///
-/// Cost with `Algorithm::segmented`: 72 bytes and about 130 flops an unknown and right-hand side in
+/// Cost with `Algorithm::segmented`: 72 bytes and about 150 flops an unknown and right-hand side in
 /// double. Views of stride 1 are fastest.
 ///
-/// Stability: partial pivoting, for every nonsingular A met so far (`segmented`, `automatic`);
-/// `thomas` only for diagonally dominant A, elsewhere its Status says `unstable`.
+/// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
+/// nonsingular A, for each row by itself (`Scaling::rows`). `thomas` only for diagonally dominant A;
+/// elsewhere its Status says `unstable`.
 ///
 /// Errors: wrong types fail to compile; wrong shapes and options throw std::invalid_argument before
 /// anything is launched; bad numbers never throw: x is then Inf or NaN, or flagged by the Status.
 
 namespace Trikkos {
 
-/// With a Workspace: asynchronous, no allocation, no fence.
+/// With a Workspace: asynchronous, no allocation, no fence, on the execution space instance that
+/// the workspace was made with. On another one Kokkos' CUDA backend allocates scratch of its own,
+/// once, when that instance runs its first team kernel; the results are the same.
 template <ExecutionSpace Exec, class T, class View, class B, class X>
 void solve(const Exec& exec, Workspace<T, Exec>& work, const Tridiagonal<View>& A, const B& b,
            const X& x) {
@@ -50,7 +53,8 @@ void solve(const Exec& exec, Workspace<T, Exec>& work, const Tridiagonal<View>& 
            Impl::columns<T>(x), Impl::column_count(b));
 }
 
-/// With a Plan: asynchronous, no allocation, no fence.
+/// With a Plan: asynchronous, no allocation, no fence; on another execution space instance than the
+/// plan was made with as for a Workspace.
 template <ExecutionSpace Exec, class T, class B, class X>
 void solve(const Exec& exec, Plan<T, Exec>& plan, const B& b, const X& x) {
   constexpr auto function = "Trikkos::solve";
@@ -122,8 +126,9 @@ KOKKOS_INLINE_FUNCTION constexpr std::size_t team_scratch_bytes(
 
 /// Inside a kernel: the team solves one system with the algorithm of the options, `segmented`,
 /// `spike` or `pcr` with all its threads, in scratch of `team_scratch_bytes`, or `thomas` (also
-/// `automatic`) as above. Of the other options `transpose`, `partition_size`, `pivoting` and
-/// `reduction_steps` matter. All threads must call; x is ready for all of them on return, and the
+/// `automatic`) as above. Of the other options `transpose`, `partition_size`, `pivoting`,
+/// `reduction_steps` and `scaling` matter; `Scaling::columns`, for which a kernel has no memory, is
+/// as `none` here. All threads must call; x is ready for all of them on return, and the
 /// scratch is free again. Aborts where the scratch is too small.
 ///
 /// Options made in the kernel, `Trikkos::Options{}.algorithm(Trikkos::Algorithm::pcr)`, are
@@ -138,9 +143,10 @@ template <TeamMember Member, class View, class B, class X>
   Impl::check_vector_values<Tridiagonal<View>, B, X>();
   static_assert(B::rank() == 1 && X::rank() == 1,
                 "Trikkos::solve: b and x must have rank 1 inside a kernel");
+  Impl::Bands<T> rows = Impl::bands(A, options.transpose());
+  rows.scale_rows = options.scaling() == Scaling::rows;
   return 1 + static_cast<int>(Impl::solve_in_team<T>(
-                 member, Impl::bands(A, options.transpose()),
-                 {b.data(), static_cast<std::int64_t>(b.stride(0))},
+                 member, rows, {b.data(), static_cast<std::int64_t>(b.stride(0))},
                  {x.data(), static_cast<std::int64_t>(x.stride(0))}, options));
 }
 

@@ -9,6 +9,7 @@
 #include <Trikkos_Tridiagonal.hpp>
 #include <algorithm>
 #include <impl/Trikkos_Check.hpp>
+#include <impl/Trikkos_ColumnScaling.hpp>
 #include <impl/Trikkos_Partitioned.hpp>
 #include <impl/Trikkos_PcrHostCall.hpp>
 #include <impl/Trikkos_Refinement.hpp>
@@ -45,18 +46,21 @@ constexpr Algorithm choose_algorithm(std::int64_t /*n*/) { return Algorithm::seg
 /// Memory for solves with matrices of one size, allocated once. The options belong to it.
 ///
 ///   Trikkos::Workspace work(exec, A, b, options);
-///   Trikkos::solve(exec, work, A, b, x);       // no allocation, no fence
+///   Trikkos::solve(exec, work, A, b, x);       // no allocation, no fence, on this exec
 ///   if (!work.status(exec).ok()) ...           // waits
 ///
 /// A Workspace is a handle, like a View: copies share the memory. It serves one solve at a time; it
-/// keeps neither the matrix nor the execution space instance.
+/// keeps neither the matrix nor the execution space instance. Other instances may solve with it,
+/// but Kokkos' CUDA backend allocates for each of them when it runs its first team kernel.
 template <class T, ExecutionSpace Exec>
 class Workspace {
  public:
   using value_type = T;
   using execution_space = Exec;
 
-  /// For matrices of A's size and any number of right-hand sides. Allocates; reads no values.
+  /// For matrices of A's size and any number of right-hand sides: as many as b has, or as it takes
+  /// to fill the machine, are solved at a time, and `bytes()` grows with them. Allocates; reads no
+  /// values.
   /// \throws std::invalid_argument for bad shapes or options
   template <class View, class B>
   Workspace(const Exec& exec, const Tridiagonal<View>& A, const B& b, const Options& options = {})
@@ -87,9 +91,10 @@ class Workspace {
       allocate(m_norms, "Trikkos::Workspace::norms", m_block);
       allocate(m_rhs, "Trikkos::Workspace::rhs", m_block * n);
     }
-    if (options.refine() > 0) {
-      allocate(m_correction, "Trikkos::Workspace::correction", m_block * n);
-      allocate(m_refinement, "Trikkos::Workspace::refinement", m_block);
+    if (options.refine() > 0) allocate(m_correction, "Trikkos::Workspace::correction", m_block * n);
+    if (scales_columns()) {
+      allocate(m_scaled, "Trikkos::Workspace::scaled", 3 * n);
+      allocate(m_scale, "Trikkos::Workspace::scale", n);
     }
     reset_diagnosis(exec);
     // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
@@ -107,14 +112,14 @@ class Workspace {
       s.backward_error = -1;
       return s;
     }
-    const double refined = 50 * Kokkos::Experimental::epsilon_v<Impl::Real<T>>;
-    const double tolerance = m_options.verify() > 0 ? m_options.verify() : refined;
+    double tolerance = 50 * Kokkos::Experimental::epsilon_v<Impl::Real<T>>;
+    if (m_options.verify() > 0) tolerance = std::min(tolerance, m_options.verify());
     const bool accurate = s.backward_error <= tolerance;
     if (s.reason == Status::Reason::unstable && m_options.refine() > 0 && accurate) {
       s.reason = Status::Reason::none;  // it was, but refinement has mended it
       s.row = -1;
     }
-    if (s.ok() && m_options.verify() > 0 && !accurate) s.reason = Status::Reason::inaccurate;
+    if (s.ok() && !accurate) s.reason = Status::Reason::inaccurate;
     return s;
   }
 
@@ -128,9 +133,10 @@ class Workspace {
   }
   /// Device memory held.
   std::size_t bytes() const {
-    return sizeof(T) * (m_storage.extent(0) + m_rhs.extent(0) + m_correction.extent(0)) +
+    return sizeof(T) * (m_storage.extent(0) + m_rhs.extent(0) + m_correction.extent(0) +
+                        m_scaled.extent(0)) +
+           sizeof(Impl::Real<T>) * m_scale.extent(0) +
            sizeof(Impl::ResidualNorms) * m_norms.extent(0) +
-           sizeof(Impl::RefinementNorms) * m_refinement.extent(0) +
            sizeof(std::int64_t) * m_words.extent(0);
   }
 
@@ -138,6 +144,7 @@ class Workspace {
   void run(const Exec& exec, const Impl::Bands<T>& A, const Impl::Columns<const T>& b,
            const Impl::Columns<T>& x, std::int64_t rhs_count) {
     if (m_n == 0 || rhs_count == 0) return reset_diagnosis(exec);
+    const Impl::Bands<T> solved = scaled(exec, A);  // with this matrix; residuals are those of A
     for (std::int64_t first = 0; first < rhs_count; first += m_block) {
       const std::int64_t count = std::min(m_block, rhs_count - first);
       Impl::Columns<const T> b_block{b.data + first * b.rhs_stride, b.rhs_stride, b.row_stride};
@@ -145,27 +152,27 @@ class Workspace {
       const bool reset = first == 0;
       if (measures()) {
         const Impl::Columns<T> kept{m_rhs.data(), m_n, 1};
-        Kokkos::parallel_for(
-            "Trikkos::Workspace::keep_rhs",
-            Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count * m_n),
-            Impl::KeepRhs<T>{b_block, kept, m_n});
+        Kokkos::parallel_for("Trikkos::Workspace::keep_rhs", rows(exec, count * m_n),
+                             Impl::KeepRhs<T>{b_block, kept, m_n});
         b_block = {kept.data, m_n, 1};
       }
-      launch(exec, A, b_block, x_block, count, diagnosis(), reset);
-      for (int step = 0; step < m_options.refine(); ++step) {
-        const Impl::Columns<T> d{m_correction.data(), m_n, 1};
-        // what it reports does not concern x: a diagnosis of its own
-        Impl::Refinement<T, Impl::is_host_v<Exec>>{A, b_block, x_block, d, m_refinement.data()}
-            .launch(exec, count, [&] {
-              launch(exec, A, {d.data, d.rhs_stride, d.row_stride}, d, count,
+      launch(exec, solved, b_block, x_block, count, diagnosis(), reset);
+      if (!measures()) continue;
+      const bool refines = m_options.refine() > 0;
+      const Impl::Columns<T> d{refines ? m_correction.data() : nullptr, m_n, 1};
+      const Impl::ResidualKernels<T, Impl::is_host_v<Exec>> measured{
+          A,     b_block,        {x_block.data, x_block.rhs_stride, x_block.row_stride},
+          count, m_norms.data(), m_words.data() + Impl::Diagnosis::backward_error,
+          d};
+      measured.measure(exec);
+      if (refines)
+        Impl::Refinement<T, Impl::is_host_v<Exec>>{measured, x_block, d}.launch(
+            exec, m_options.refine(), [&] {
+              // what it reports does not concern x: a diagnosis of its own
+              launch(exec, solved, {d.data, d.rhs_stride, d.row_stride}, d, count,
                      {m_words.data() + Impl::Diagnosis::words}, true);
             });
-      }
-      if (measures())
-        Impl::ResidualKernels<T, Impl::is_host_v<Exec>>{
-            A,     b_block,        {x_block.data, x_block.rhs_stride, x_block.row_stride},
-            count, m_norms.data(), m_words.data() + Impl::Diagnosis::backward_error}
-            .launch(exec);
+      measured.report(exec);
     }
   }
 
@@ -185,9 +192,8 @@ class Workspace {
     Impl::check_rhs("Trikkos::Workspace", static_cast<std::int64_t>(A.diag.extent(0)), b);
   }
   static std::int64_t checked(const char* what, std::int64_t count) {
-    if (count >= 0) return count;
-    throw std::invalid_argument(std::string("Trikkos::Workspace: ") + what + " is " +
-                                std::to_string(count) + ", expected 0 or more");
+    Impl::check_count("Trikkos::Workspace", what, count);
+    return count;
   }
   static const Options& checked(const Options& options) {
     Impl::check_options("Trikkos::Workspace", options);
@@ -201,6 +207,7 @@ class Workspace {
     if (chosen == Algorithm::thomas) return Thomas(n, options);
     return Segmented(n, options);
   }
+  bool scales_columns() const { return m_options.scaling() == Scaling::columns; }
   bool measures() const { return m_options.verify() > 0 || m_options.refine() > 0; }
   void launch(const Exec& exec, const Impl::Bands<T>& A, const Impl::Columns<const T>& b,
               const Impl::Columns<T>& x, std::int64_t count, const Impl::Diagnosis& found,
@@ -208,6 +215,21 @@ class Workspace {
     std::visit(
         [&](const auto& m) { m.launch(exec, A, b, x, count, m_storage.data(), found, reset); },
         m_method);
+    if (scales_columns())
+      Kokkos::parallel_for("Trikkos::Workspace::restore_unknowns", rows(exec, count * m_n),
+                           Impl::RestoreUnknown<T>{x, m_scale.data(), m_n, found});
+  }
+  /// A as `Options::scaling` wants it.
+  Impl::Bands<T> scaled(const Exec& exec, Impl::Bands<T> A) const {
+    A.scale_rows = m_options.scaling() == Scaling::rows;
+    if (!scales_columns()) return A;
+    T* const bands = m_scaled.data();
+    const Impl::ScaleColumn<T> columns{A, bands, bands + m_n, bands + 2 * m_n, m_scale.data()};
+    Kokkos::parallel_for("Trikkos::Workspace::scale_columns", rows(exec, m_n), columns);
+    return columns.scaled();
+  }
+  static auto rows(const Exec& exec, std::int64_t count) {
+    return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count);
   }
   void reset_diagnosis(const Exec& exec) const {
     Kokkos::parallel_for("Trikkos::Workspace::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
@@ -218,10 +240,10 @@ class Workspace {
   std::int64_t m_n, m_block = 1;
   Options m_options;
   Method m_method;
-  Kokkos::View<T*, Memory> m_storage, m_rhs, m_correction;
+  Kokkos::View<T*, Memory> m_storage, m_rhs, m_correction, m_scaled;
+  Kokkos::View<Impl::Real<T>*, Memory> m_scale;
   Kokkos::View<std::int64_t[2 * Impl::Diagnosis::words], Memory> m_words;  // x, then correction
   Kokkos::View<Impl::ResidualNorms*, Memory> m_norms;
-  Kokkos::View<Impl::RefinementNorms*, Memory> m_refinement;
 };
 
 template <class Exec, class View, class B>

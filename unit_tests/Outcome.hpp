@@ -85,7 +85,7 @@ inline std::string describe(const Trikkos::Options& o) {
   return std::string(name(o.algorithm())) + number("partition_size", o.partition_size()) +
          number("transpose", o.transpose()) + number("refine", o.refine()) +
          number("pivoting", o.pivoting()) + number("marshaling", o.marshaling()) +
-         number("dynamic_tiling", o.dynamic_tiling());
+         number("dynamic_tiling", o.dynamic_tiling()) + ", scaling " + name(o.scaling());
 }
 
 }  // namespace Test

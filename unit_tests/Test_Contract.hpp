@@ -20,6 +20,7 @@ using Trikkos::Boundary;
 using Trikkos::Marshaling;
 using Trikkos::Options;
 using Trikkos::Pivoting;
+using Trikkos::Scaling;
 using Trikkos::Transpose;
 
 struct Event {
@@ -139,7 +140,8 @@ struct Case {
            std::to_string(static_cast<int>(options.transpose())) +
            (options.verify() > 0 ? ", verify" : "") + ", refine " +
            std::to_string(options.refine()) + ", marshaling " +
-           std::to_string(static_cast<int>(options.marshaling()));
+           std::to_string(static_cast<int>(options.marshaling())) + ", scaling " +
+           Trikkos::name(options.scaling());
   }
 };
 
@@ -163,6 +165,8 @@ std::vector<Case> cases() {
       all.push_back({n, 0, Boundary::open, Options(options).partition_size(37)});
       all.push_back({n, 0, Boundary::open, Options(options).refine(2)});
       all.push_back({n, many, Boundary::open, Options(options).refine(1).verify(1e-4)});
+      all.push_back({n, many, Boundary::periodic, Options(options).scaling(Scaling::columns)});
+      all.push_back({n, 0, Boundary::open, Options(options).scaling(Scaling::columns).refine(1)});
       if (algorithm == Algorithm::pcr) {
         for (const auto boundary : {Boundary::open, Boundary::periodic})
           all.push_back({n, many, boundary, Options(options).reduction_steps(5)});
@@ -202,7 +206,7 @@ void expect_contract_for(const Exec& exec, const Case& c, const Vector& b, const
   EXPECT_TRUE(work.status(exec).ok()) << work.status(exec).why();
   expect_kept("workspace", with_workspace, true);
 
-  Trikkos::Plan plan(exec, A, c.options);
+  Trikkos::Plan plan(exec, A, c.options, c.rhs_count);
   const auto with_plan = watch([&] { Trikkos::solve(exec, plan, b, x); });
   EXPECT_TRUE(plan.status(exec).ok()) << plan.status(exec).why();
   expect_kept("plan", with_plan, true);

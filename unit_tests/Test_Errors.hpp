@@ -160,6 +160,9 @@ void errors_of_counts() {
   EXPECT_EQ(message([&] { Work(exec, -1, 1); }), "Trikkos::Workspace: n is -1, expected 0 or more");
   EXPECT_EQ(message([&] { Work(exec, 8, -2); }),
             "Trikkos::Workspace: rhs_count is -2, expected 0 or more");
+  const auto A = matrix(8);
+  EXPECT_EQ(message([&] { Trikkos::Plan(exec, A, Options{}, -2); }),
+            "Trikkos::Plan: rhs_count is -2, expected 0 or more");
 }
 
 void errors_of_options() {

@@ -92,7 +92,8 @@ void plan_is_used_many_times() {
   for (const auto algorithm : algorithms) {
     for (const auto boundary : {Boundary::open, Boundary::periodic}) {
       const Problem<T> p(200, 1, boundary);
-      Trikkos::Plan plan(exec, p.A, Options{}.algorithm(algorithm));
+      const std::int64_t at_a_time = boundary == Boundary::open ? 64 : 1;
+      Trikkos::Plan plan(exec, p.A, Options{}.algorithm(algorithm), at_a_time);
       EXPECT_EQ(plan.size(), 200);
       EXPECT_EQ(plan.algorithm(), algorithm);
       EXPECT_GE(plan.bytes(), 3 * 200 * sizeof(T));
@@ -115,6 +116,26 @@ void plan_is_used_many_times() {
       const auto b = rhs<T>(200, 99);
       Trikkos::solve(exec, plan, b, x);
       expect_solves(p.host, x, b);
+    }
+  }
+}
+
+/// No memory for right-hand sides that nobody asked for: A, and what a workspace for one takes.
+void plan_takes_memory_for_one() {
+  const TEST_EXECSPACE exec;
+  constexpr std::int64_t n = 1000000;
+  const Problem<double> p(n, 1);
+  const auto options = Options{}.algorithm(Algorithm::thomas);
+  EXPECT_LE(Trikkos::Plan(exec, p.A, options).bytes(), 5 * n * sizeof(double) + 1000);
+  EXPECT_GE(Trikkos::Plan(exec, p.A, options, 3).bytes(), 9 * n * sizeof(double));
+  for (const auto algorithm : algorithms) {
+    for (const std::int64_t rhs_count : {0, 1, 5}) {
+      const Trikkos::Workspace<double, TEST_EXECSPACE> work(exec, 1000, rhs_count,
+                                                            Options{}.algorithm(algorithm));
+      EXPECT_EQ(
+          Trikkos::Plan(exec, Problem<double>(1000, 1).A, Options{}.algorithm(algorithm), rhs_count)
+              .bytes(),
+          work.bytes() + 3 * 1000 * sizeof(double));
     }
   }
 }
@@ -402,6 +423,7 @@ TEST(TEST_CATEGORY, plan_is_used_many_times) {
   plan_is_used_many_times<double>();
   plan_is_used_many_times<Kokkos::complex<double>>();
 }
+TEST(TEST_CATEGORY, plan_takes_memory_for_one) { plan_takes_memory_for_one(); }
 TEST(TEST_CATEGORY, plan_is_independent_of_the_matrix) {
   plan_is_independent_of_the_matrix<double>();
   plan_is_independent_of_the_matrix<Kokkos::complex<double>>();

@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <Outcome.hpp>
+#include <random>
 
 /// \file
-/// Options::refine: whatever the algorithm and the system, the residual does not grow, and a Status
-/// that was not ok becomes ok only where x is good.
+/// Options::refine: whatever the algorithm and the system, the backward error does not grow above
+/// rounding, a Status is ok only where it is small, and one that was not becomes ok only then.
 
 namespace Test::Refinement {
 
@@ -38,12 +39,6 @@ std::vector<Options> algorithms() {
   return all;
 }
 
-/// Largest entry of b - op(A) x.
-template <class T>
-double residual_norm(const HostSystem<T>& A, const std::vector<T>& x, const std::vector<T>& b) {
-  return static_cast<double>(Reference::max_norm(Reference::residual(A, x, b)));
-}
-
 template <class T>
 double max_entry(const std::vector<T>& v) {
   double largest = 0;
@@ -55,39 +50,47 @@ struct Count {
   int systems = 0, better = 0, cleared = 0, hopeless = 0;
 };
 
-/// What holds for every system. `A` is op(A) of `stored`.
+/// What holds for every system, with `options` for op(stored).
 template <class T>
-void expect_guarded(const HostSystem<T>& stored, const HostSystem<T>& A, const std::vector<T>& b,
-                    const Options& options, Count& count) {
+void expect_guarded(const HostSystem<T>& stored, const std::vector<T>& b, const Options& options,
+                    Count& count) {
   // The library's residual has twice the digits of double, but not of subnormal numbers.
-  constexpr double rounding = 1 + 1e-12, smallest = 1e-322;
+  constexpr double rounding = 1 + 1e-12;
+  constexpr double epsilon = std::numeric_limits<Trikkos::Impl::Real<T>>::epsilon();
   const auto plain = solve(stored, b, options);
   for (const int steps : {1, 3}) {
     SCOPED_TRACE(describe(Options(options).refine(steps)));
     const auto r = solve(stored, b, Options(options).refine(steps));
     ++count.systems;
-    const double before = residual_norm(A, plain.x, b), after = residual_norm(A, r.x, b);
     if (is_finite(plain.x)) {
       EXPECT_TRUE(is_finite(r.x));
-      EXPECT_FALSE(after > before * rounding + smallest) << after / before;
-      count.better += after < before;
+      count.better += r.eta < plain.eta;
     } else {
       EXPECT_FALSE(r.ok()) << r;
       ++count.hopeless;
     }
-    if (plain.ok()) {
-      EXPECT_TRUE(r.ok()) << r;
-    } else if (r.ok()) {
+    if (r.ok() && !plain.ok()) {
       EXPECT_EQ(plain.status.reason, Reason::unstable);
-      EXPECT_LE(r.eta, scaled<T>(1.2e-14));
       ++count.cleared;
-    } else {
-      EXPECT_EQ(r.status.reason, plain.status.reason);
+    }
+    if (!r.ok() && r.status.reason != plain.status.reason) {
+      EXPECT_TRUE(plain.ok());
+      EXPECT_EQ(r.status.reason, Reason::inaccurate);
+    }
+    if (!plain.ok() && !r.ok()) {
       EXPECT_EQ(r.status.row, plain.status.row);
+    }
+    if (stored.periodic && stored.size() < 3) continue;  // entries that add up: |A| may be larger
+    if (std::isfinite(plain.eta)) {
+      EXPECT_LE(r.eta, std::max(plain.eta, epsilon) * rounding) << "before: " << plain;
+    }
+    if (r.ok()) {
+      EXPECT_LE(r.eta, 50 * epsilon * rounding);
+    } else if (r.status.reason == Reason::inaccurate) {
+      EXPECT_GE(r.eta, 50 * epsilon / rounding);
     }
     // what is reported is the error of this x; b is scaled, which rounds subnormal numbers
     const double rounded = max_entry(b) < 1e-300 ? 1e-14 : 1e-16;
-    if (A.periodic && A.size() < 3) continue;  // entries that add up: |A| may be larger
     if (std::isfinite(r.eta)) {
       EXPECT_LE(r.status.backward_error, 2 * r.eta + scaled<T>(rounded));
       EXPECT_GE(r.status.backward_error, r.eta / 2);
@@ -111,16 +114,13 @@ void every_gallery_type(std::int64_t n, int seed, Boundary boundary, Count& coun
                                         : Transpose::conjugate_transpose;
         SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", " + name(boundary) +
                      (k ? ", b = A x" : ", random b"));
-        const auto op_A = op == Transpose::none
-                              ? A
-                              : Reference::transpose(A, op == Transpose::conjugate_transpose);
-        expect_guarded(A, op_A, rhs[k], options.transpose(op), count);
+        expect_guarded(A, rhs[k], options.transpose(op), count);
       }
     }
   }
 }
 
-TEST(TEST_CATEGORY, refinement_never_makes_the_residual_grow) {
+TEST(TEST_CATEGORY, refinement_does_no_harm) {
   Count count;
   for (const std::int64_t n : {1, 2, 3, 16, 63, 64}) {
     every_gallery_type<double>(n, static_cast<int>(n), Boundary::open, count);
@@ -135,7 +135,7 @@ TEST(TEST_CATEGORY, refinement_never_makes_the_residual_grow) {
   EXPECT_GT(count.hopeless, 1000);
 }
 
-TEST(TEST_CATEGORY, refinement_never_makes_the_residual_grow_float_and_complex) {
+TEST(TEST_CATEGORY, refinement_does_no_harm_float_and_complex) {
   Count count;
   for (const std::int64_t n : {3, 100}) {
     every_gallery_type<float>(n, 3, Boundary::open, count);
@@ -143,6 +143,70 @@ TEST(TEST_CATEGORY, refinement_never_makes_the_residual_grow_float_and_complex) 
     every_gallery_type<Kokkos::complex<double>>(n, 4, Boundary::periodic, count);
   }
   EXPECT_GT(count.better, 500);
+}
+
+/// Partitions that are singular, or nearly: b = A * ones leaves the ones and a large null vector
+/// beside them, so that a step can shrink x far more than the residual.
+TEST(TEST_CATEGORY, refinement_does_no_harm_to_a_large_solution) {
+  Count count;
+  for (const Gallery type :
+       {Gallery::clement, Gallery::zero_diagonal_toeplitz, Gallery::zero_diagonal_entrywise,
+        Gallery::toeplitz_1e_8, Gallery::diagonal_0101}) {
+    for (const std::int64_t n : {60, 62, 64, 512, 1000}) {
+      const auto A = gallery(type, n, 3);
+      const auto b = Reference::multiply(A, std::vector<double>(n, 1));
+      for (const std::int64_t partition_size : {0, 2, 3, 5, 7, 8, 15, 16, 31, 32, 33, 64, 66}) {
+        for (const Pivoting pivoting : {Pivoting::diagonal, Pivoting::none}) {
+          SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n));
+          expect_guarded(A, b,
+                         Options{}
+                             .algorithm(Algorithm::spike)
+                             .pivoting(pivoting)
+                             .partition_size(partition_size),
+                         count);
+        }
+      }
+    }
+  }
+}
+
+/// The same sought at random: zeros and almost zeros on the diagonal, entries that tie.
+TEST(TEST_CATEGORY, refinement_does_no_harm_that_a_search_finds) {
+  std::mt19937_64 random(7);
+  const auto uniform = [&] { return std::ldexp(static_cast<double>(random() >> 11), -52) - 1; };
+  const auto one_of = [&](auto... values) {
+    const std::array all{values...};
+    return all[random() % all.size()];
+  };
+  Count count;
+  for (int trial = 0; trial < 4000 && !::testing::Test::HasFailure(); ++trial) {
+    const std::int64_t n = 4 + static_cast<std::int64_t>(random() % 61);
+    const bool is_toeplitz = random() % 2;
+    const double zero = one_of(0., 1e-17, 1e-15, 1e-12, 1e-8);
+    const double l = one_of(1., -1., uniform()), u = one_of(1., -1., uniform());
+    HostSystem<double> A{std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
+    std::vector<double> x(n, 1);
+    for (std::int64_t i = 0; i < n; ++i) {
+      A.lower[i] = is_toeplitz ? l : one_of(1., -1., uniform());
+      A.upper[i] = is_toeplitz ? u : one_of(1., -1., uniform());
+      A.diag[i] = zero * uniform();
+      if (random() % 8 == 0) A.diag[i] = one_of(1., -1., uniform());
+    }
+    if (random() % 2)
+      for (double& v : x) v = uniform();
+    A.periodic = random() % 4 == 0;
+    const auto b = random() % 4 ? Reference::multiply(A, x) : x;
+    auto options =
+        one_of(Options{}.algorithm(Algorithm::spike), Options{}.algorithm(Algorithm::spike),
+               Options{}.algorithm(Algorithm::spike).pivoting(Pivoting::none),
+               Options{}.algorithm(Algorithm::segmented), Options{}.algorithm(Algorithm::pcr),
+               Options{}.algorithm(Algorithm::thomas));
+    options.partition_size(2 + static_cast<std::int64_t>(random() % 15));
+    SCOPED_TRACE("trial " + std::to_string(trial) + ", n " + std::to_string(n));
+    expect_guarded(A, b, options, count);
+  }
+  EXPECT_GT(count.better, 1000);
+  EXPECT_GT(count.cleared, 100);
 }
 
 /// It does more than no harm.
@@ -177,7 +241,8 @@ TEST(TEST_CATEGORY, refinement_and_verify) {
     EXPECT_EQ(lenient.x, r.x);
     EXPECT_EQ(strict.status.backward_error, r.status.backward_error);
     EXPECT_FALSE(strict.ok());
-    EXPECT_TRUE(lenient.ok() || !(lenient.eta <= 1)) << lenient;
+    EXPECT_EQ(lenient.ok(),
+              r.ok());  // a tolerance above 50 units in the last place changes nothing
   }
 }
 

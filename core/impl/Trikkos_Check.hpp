@@ -93,6 +93,12 @@ void check_vectors(const char* function, std::int64_t n, const B& b, const X& x)
     expect_extent(function, "x", "systems", x.extent(0), b.extent(0), "b.extent(0)");
 }
 
+inline void check_count(const char* function, const char* what, std::int64_t count) {
+  if (count < 0)
+    throw std::invalid_argument(std::string(function) + ": " + what + " is " +
+                                std::to_string(count) + ", expected 0 or more");
+}
+
 /// Rows of the longest partition that `Marshaling::on_chip` takes.
 inline constexpr std::int64_t longest_staged = 66;
 

@@ -8,8 +8,9 @@
 
 /// \file
 /// The normwise backward error eta = |b - A x| / (|A| |x| + |b|), infinity norms, the residual in
-/// double-double arithmetic. A and x are scaled by powers of two first, so that entries near the
-/// ends of the range neither overflow nor vanish. Asynchronous: norms, residuals, quotients.
+/// double-double arithmetic; beside it the largest such quotient of a single row (Oettli, Prager
+/// 1964), which sees small unknowns as well. A and x are scaled by powers of two first, so that
+/// entries near the ends of the range neither overflow nor vanish. Asynchronous.
 
 namespace Trikkos::Impl {
 
@@ -54,24 +55,63 @@ class Maximum {
   Bits m_bits;
 };
 
-/// Per right-hand side: maxima that the kernels collect.
-struct ResidualNorms {
-  Maximum a, x, b;            // largest entries
-  Maximum residual, row_sum;  // of the scaled system
+/// How well one x solves: maxima over the rows of the scaled system.
+struct Fit {
+  Maximum x, residual;  // largest entries
+  Maximum row_error;    // of a row's residual over what the row adds up, |A| |x| + |b|
+
+  KOKKOS_FORCEINLINE_FUNCTION void clear() {
+    x.clear();
+    residual.clear();
+    row_error.clear();
+  }
 };
 
-struct ResidualScale {
-  double a = 1, x = 1;
+/// Per right-hand side: maxima that the kernels collect.
+struct ResidualNorms {
+  Maximum a, x, b;   // largest entries, which set the scale
+  Maximum row_sum;   // of the scaled matrix
+  Fit fit, trial;    // of x, and of x + d in a step of refinement
+  bool is_improved;  // x + d is the better one
 
-  KOKKOS_DEFAULTED_FUNCTION ResidualScale() = default;
+  KOKKOS_FORCEINLINE_FUNCTION void clear() {
+    a.clear();
+    x.clear();
+    b.clear();
+    row_sum.clear();
+    fit.clear();
+    trial.clear();
+  }
+  /// The normwise backward error.
+  KOKKOS_INLINE_FUNCTION double eta(const Fit& of) const;
+};
+
+/// Powers of two that bring the largest entries of A and x near 1.
+struct ResidualScale {
+  double a, x;
+
   KOKKOS_FORCEINLINE_FUNCTION explicit ResidualScale(const ResidualNorms& norms)
       : a(scale_for<double>(exponent_field(norms.a.value()))),
         x(scale_for<double>(exponent_field(norms.x.value()))) {}
-  /// v * a * x, the factor below one first: no overflow on the way to a product that fits
+  /// v * a * x and back, without leaving the range on the way to a product that fits
   KOKKOS_FORCEINLINE_FUNCTION double product(double v) const {
-    return a < x ? v * a * x : v * x * a;
+    return are_alike() ? v * a * x : v * (a * x);
   }
+  KOKKOS_FORCEINLINE_FUNCTION double quotient(double v) const {
+    return are_alike() ? v / a / x : v / (a * x);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION bool are_alike() const { return (a < 1) == (x < 1); }
 };
+
+KOKKOS_INLINE_FUNCTION double ResidualNorms::eta(const Fit& of) const {
+  constexpr double infinity = Kokkos::Experimental::infinity_v<double>;
+  const double rhs = ResidualScale(*this).product(b.value()), residual = of.residual.value();
+  if (!(a.value() < infinity && x.value() < infinity && b.value() < infinity)) return infinity;
+  if (!(rhs < infinity)) return 1;  // A x is nothing beside b
+  return residual == 0 ? 0 : residual / (row_sum.value() * of.x.value() + rhs);
+}
 
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION double real_part(const T& v) {
@@ -97,9 +137,11 @@ KOKKOS_FORCEINLINE_FUNCTION double length(double re, double im) {
     return Kokkos::abs(re);
 }
 
-/// Row i of b - A x, and the sum of |A| in it, scaled.
+/// Row i of b - A x, scaled, and what it is measured by. Complex numbers within a row by
+/// |re| + |im|, which needs no root.
 struct RowResidual {
-  double re, im, row_sum;
+  double re, im, x, row_sum;  // x: the entry of this row
+  double row_error;
 };
 template <class T, class X>
 KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Bands<T>& A, const Strided<const T>& b,
@@ -108,10 +150,12 @@ KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Bands<T>& A, const St
   const std::int64_t n = A.n;
   const T a[3] = {A.lower(i), A.diag(i), A.upper(i)};
   const T v[3] = {x[i > 0 ? i - 1 : n - 1], x[i], x[i < n - 1 ? i + 1 : 0]};
+  const double br = scale.product(real_part(b[i])), bi = scale.product(imaginary_part(b[i]));
+  const auto sum_of_parts = [](double p, double q) { return Kokkos::abs(p) + Kokkos::abs(q); };
   DoubleDouble re, im;
-  double sum = 0;
-  re.add(scale.product(real_part(b[i])));
-  im.add(scale.product(imaginary_part(b[i])));
+  double row_sum = 0, terms = sum_of_parts(br, bi), length_of_x = 0;
+  re.add(br);
+  im.add(bi);
   for (int j = 0; j < 3; ++j) {
     const double ar = real_part(a[j]) * scale.a, ai = imaginary_part(a[j]) * scale.a;
     const double xr = real_part(v[j]) * scale.x, xi = imaginary_part(v[j]) * scale.x;
@@ -121,10 +165,26 @@ KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Bands<T>& A, const St
       im.add_product(-ar, xi);
       im.add_product(-ai, xr);
     }
-    sum += length<T>(ar, ai);
+    row_sum += length<T>(ar, ai);
+    terms += sum_of_parts(ar, ai) * sum_of_parts(xr, xi);
+    if (j == 1) length_of_x = length<T>(xr, xi);
   }
-  return {re.value(), im.value(), sum};
+  const double error = sum_of_parts(re.value(), im.value());
+  return {re.value(), im.value(), length_of_x, row_sum, error == 0 ? 0 : error / terms};
 }
+
+/// Maxima over some rows, in registers.
+template <class T>
+struct RowMaxima {
+  double x = 0, residual = 0, row_error = 0, row_sum = 0;  // what is not read costs nothing
+
+  KOKKOS_FORCEINLINE_FUNCTION void take(const RowResidual& r) {
+    x = max_or_nan(x, r.x);
+    residual = max_or_nan(residual, length<T>(r.re, r.im));
+    row_error = max_or_nan(row_error, r.row_error);
+    row_sum = max_or_nan(row_sum, r.row_sum);
+  }
+};
 
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION double absolute(const T& v) {
@@ -154,26 +214,23 @@ struct RowItems {
   }
 };
 
+/// Measures x: `fit` in the norms; its `row_error` only where the residual is wanted, too.
 template <class T, bool Host>
 struct ResidualKernels {
   Bands<T> A;
   Columns<const T> b, x;
   std::int64_t rhs_count;
-  ResidualNorms* norms;  // [rhs_count]
-  std::int64_t* worst;   // largest eta so far, as bits, which are ordered like the numbers
+  ResidualNorms* norms;   // [rhs_count]
+  std::int64_t* worst;    // largest eta so far, as bits, which are ordered like the numbers
+  Columns<T> residual{};  // receives b - A x, unless it has no data
 
   struct Clear {};
   struct Norms {};
   struct Residual {};
-  struct Quotient {};
+  struct Again {};
+  struct Report {};
 
-  KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t k) const {
-    norms[k].a.clear();
-    norms[k].x.clear();
-    norms[k].b.clear();
-    norms[k].residual.clear();
-    norms[k].row_sum.clear();
-  }
+  KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t k) const { norms[k].clear(); }
 
   KOKKOS_INLINE_FUNCTION void operator()(Norms, std::int64_t item) const {
     double a = 0, xm = 0, bm = 0;
@@ -189,52 +246,65 @@ struct ResidualKernels {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Residual, std::int64_t item) const {
-    double residual = 0, row_sum = 0;
-    const ResidualScale scale(norms[split_index(item, rows().count()).first]);
-    const std::int64_t system = rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
-      const auto r = row_residual(A, b[k], x[k], i, scale);
-      residual = max_or_nan(residual, length<T>(r.re, r.im));
-      row_sum = max_or_nan(row_sum, r.row_sum);
-    });
-    norms[system].residual.raise(residual);
-    norms[system].row_sum.raise(row_sum);
+    const auto [system, part] = split_index(item, rows().count());
+    ResidualNorms& found = norms[system];
+    const RowMaxima<T> maxima = compute_rows(item, found);
+    // On a device every maximum that all threads raise costs time: one address takes it.
+    found.fit.residual.raise(maxima.residual);
+    found.row_sum.raise(maxima.row_sum);
+    if (residual.data != nullptr) found.fit.row_error.raise(maxima.row_error);
+    if (part == 0) found.fit.x.raise(found.x.value() * ResidualScale(found).x);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Again, std::int64_t item) const {
+    compute_rows(item, norms[split_index(item, rows().count()).first]);
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(Quotient, std::int64_t k) const {
-    constexpr double infinity = Kokkos::Experimental::infinity_v<double>;
-    const ResidualNorms& m = norms[k];
-    const ResidualScale scale(m);
-    const double a = m.a.value(), xm = m.x.value(), bm = m.b.value();
-    const double residual = m.residual.value(), rhs = scale.product(bm);
-    double eta = residual == 0 ? 0 : residual / (m.row_sum.value() * (xm * scale.x) + rhs);
-    if (!(a + xm + bm < infinity)) {  // an entry beyond the range of a sum, or Inf, or NaN
-      if (!(a < infinity && xm < infinity && bm < infinity)) eta = infinity;
-    } else if (!(rhs < infinity)) {
-      eta = 1;  // A x is nothing beside b
-    }
-    const std::int64_t bits = Kokkos::bit_cast<std::int64_t>(eta);
+  KOKKOS_INLINE_FUNCTION void operator()(Report, std::int64_t k) const {
+    const std::int64_t bits = Kokkos::bit_cast<std::int64_t>(norms[k].eta(norms[k].fit));
     if (bits > *worst) Kokkos::atomic_max(worst, bits);
   }
 
   template <class Exec>
-  void launch(const Exec& exec) const {
-    if (A.n == 0 || rhs_count == 0) return;
-    using Kokkos::IndexType;
-    using Kokkos::RangePolicy;
-    using Index = IndexType<std::int64_t>;
-    const std::int64_t all = rhs_count * rows().count();
-    Kokkos::parallel_for("Trikkos::backward_error::clear",
-                         RangePolicy<Exec, Index, Clear>(exec, 0, rhs_count), *this);
-    Kokkos::parallel_for("Trikkos::backward_error::norms",
-                         RangePolicy<Exec, Index, Norms>(exec, 0, all), *this);
-    Kokkos::parallel_for("Trikkos::backward_error::residual",
-                         RangePolicy<Exec, Index, Residual>(exec, 0, all), *this);
-    Kokkos::parallel_for("Trikkos::backward_error::quotient",
-                         RangePolicy<Exec, Index, Quotient>(exec, 0, rhs_count), *this);
+  void measure(const Exec& exec) const {
+    Kokkos::parallel_for("Trikkos::backward_error::clear", policy<Clear>(exec, rhs_count), *this);
+    Kokkos::parallel_for("Trikkos::backward_error::norms", policy<Norms>(exec, items()), *this);
+    Kokkos::parallel_for("Trikkos::backward_error::residual", policy<Residual>(exec, items()),
+                         *this);
+  }
+  /// Only stores the residual, of an x that is measured already.
+  template <class Exec>
+  void store_residual(const Exec& exec) const {
+    Kokkos::parallel_for("Trikkos::backward_error::again", policy<Again>(exec, items()), *this);
+  }
+  template <class Exec>
+  void report(const Exec& exec) const {
+    Kokkos::parallel_for("Trikkos::backward_error::report", policy<Report>(exec, rhs_count), *this);
   }
 
- private:
+  template <class Tag, class Exec>
+  static auto policy(const Exec& exec, std::int64_t count) {
+    return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Tag>(exec, 0, count);
+  }
+  std::int64_t items() const { return rhs_count * rows().count(); }
   KOKKOS_INLINE_FUNCTION RowItems<Host> rows() const { return {A.n}; }
+
+ private:
+  /// Stores the residual where it is wanted.
+  KOKKOS_INLINE_FUNCTION RowMaxima<T> compute_rows(std::int64_t item,
+                                                   const ResidualNorms& found) const {
+    const ResidualScale scale(found);
+    RowMaxima<T> maxima;
+    rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
+      const RowResidual r = row_residual(A, b[k], x[k], i, scale);
+      maxima.take(r);
+      if (residual.data == nullptr) return;
+      if constexpr (is_complex_v<T>)
+        residual[k][i] = T(scale.quotient(r.re), scale.quotient(r.im));
+      else
+        residual[k][i] = static_cast<T>(scale.quotient(r.re));
+    });
+    return maxima;
+  }
 };
 
 }  // namespace Trikkos::Impl

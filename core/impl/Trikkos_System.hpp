@@ -34,7 +34,7 @@ struct Bands {
   const T* upper_corner = nullptr;
   std::int64_t n = 0;
   bool conjugated = false;
-  bool scale_rows = true;
+  bool scale_rows = true;  // `Scaling::rows`: for the algorithms that scale rows as they read them
 
   KOKKOS_FORCEINLINE_FUNCTION T value(const T& v) const {
     if constexpr (is_complex_v<T>)

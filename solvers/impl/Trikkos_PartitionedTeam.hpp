@@ -149,7 +149,7 @@ struct PartitionedTeam {
   template <class Exec>
   void launch(const Exec& exec, std::int64_t rhs_count, bool reset) const {
     constexpr int rows = Elimination::device_rows;
-    if (shape.m_rows == rows && shape.m_lanes == DefaultTile<T>::lanes)
+    if (shape.m_rows == rows && shape.m_lanes == DefaultTile<T>::lanes && A.scale_rows)
       launch_with(exec, rhs_count, reset, TileShape<T, rows>{});
     else
       launch_with(exec, rhs_count, reset, shape);

