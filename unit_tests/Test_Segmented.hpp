@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Reference.hpp>
+#include <FastError.hpp>
 #include <Trikkos_BackwardError.hpp>
 #include <Trikkos_Gallery.hpp>
 #include <Trikkos_Solve.hpp>
+#include <map>
 
 /// \file
 /// Algorithm::segmented: what a stable solver owes for every matrix, size, partition size, scalar,
@@ -39,7 +40,7 @@ Outcome<T> solve(const Trikkos::Tridiagonal<View>& A, const std::vector<T>& b,
   auto host_A = Reference::to_host(A);
   if (options.transpose() != Transpose::none)
     host_A = Reference::transpose(host_A, options.transpose() == Transpose::conjugate_transpose);
-  r.eta = Reference::backward_error(host_A, r.x, b);
+  r.eta = fast_backward_error(host_A, r.x, b);
   return r;
 }
 
@@ -47,7 +48,7 @@ Outcome<T> solve(const Trikkos::Tridiagonal<View>& A, const std::vector<T>& b,
 template <class T>
 constexpr double gate = 1e-14 / 2.2e-16 * std::numeric_limits<Trikkos::Impl::Real<T>>::epsilon();
 
-constexpr std::int64_t partition_sizes[] = {0, 8, 16, 31, 32, 64};
+constexpr std::int64_t partition_sizes[] = {0, 2, 3, 7, 8, 15, 16, 31, 32, 64, 66, 100, 128, 512};
 
 inline std::string describe(const std::string& matrix, std::int64_t n, std::int64_t partition_size,
                             const char* rhs = "") {
@@ -73,62 +74,81 @@ void expect_stable(const Outcome<T>& r, const Reference::HostSystem<T>& A,
     return;
   }
   const auto exact = Reference::solve_wide(A, b);
-  EXPECT_TRUE(exact.zero_pivot >= 0 || !(Reference::max_norm(exact.x) < 1e300))
+  constexpr double largest = std::numeric_limits<Trikkos::Impl::Real<T>>::max();
+  EXPECT_TRUE(exact.zero_pivot >= 0 || !(Reference::max_norm(exact.x) < 1e-8 * largest))
       << "x is representable, but the status is " << r.status.why();
 }
 
 // ---- the gates of the SC'12 paper's matrices
 
 template <class T>
-void table_iii(Gallery type, std::int64_t n, int seeds, bool compare) {
-  const TEST_EXECSPACE exec;
+void table_iii(Gallery type, std::int64_t n, int seeds) {
   for (int seed = 1; seed <= seeds; ++seed) {
-    const auto A = Trikkos::gallery<T>(exec, type, n, seed);
+    const auto A = Trikkos::gallery<T>(TEST_EXECSPACE{}, type, n, seed);
     const auto host_A = Reference::to_host(A);
     const auto rhs = right_hand_sides(A, seed);
-    // What elimination with row exchanges leaves, in the working precision.
-    const double row_exchanges =
-        compare
-            ? Reference::relative_residual(host_A, Reference::solve_in<T>(host_A, rhs[0]), rhs[0])
-            : 0;
     for (const std::int64_t partition_size : partition_sizes) {
       const auto options = Options{}.algorithm(Algorithm::segmented).partition_size(partition_size);
       for (int k = 0; k < 2; ++k) {
         SCOPED_TRACE(describe(Trikkos::name(type), n, partition_size, k ? ", b = A x" : ""));
-        const auto r = solve(A, rhs[k], options);
-        expect_stable(r, host_A, rhs[k]);
-        if (compare && k == 0 && type != Gallery::dorr && std::isfinite(row_exchanges)) {
-          const bool hard = type == Gallery::toeplitz_1e_8 || type == Gallery::clement ||
-                            type == Gallery::zero_diagonal_toeplitz;
-          EXPECT_LE(Reference::relative_residual(host_A, r.x, rhs[0]),
-                    (hard ? 100 : 10) * row_exchanges);
-        }
+        expect_stable(solve(A, rhs[k], options), host_A, rhs[k]);
       }
     }
   }
 }
 
+/// The relative residual beside that of elimination with row exchanges. For the worst-conditioned
+/// types both are rounding noise of a huge x, and their ratio in a single draw may be 1000 or
+/// 1/1000 by luck. In half of many draws it is within the gate.
+void compare_residuals(Gallery type) {
+  constexpr std::int64_t n = 512;
+  std::map<std::int64_t, std::vector<double>> ratios;
+  for (int seed = 1; seed <= 15; ++seed) {
+    const auto A = Trikkos::gallery<double>(TEST_EXECSPACE{}, type, n, seed);
+    const auto host_A = Reference::to_host(A);
+    const auto b = Reference::to_host(Trikkos::gallery_rhs<double>(TEST_EXECSPACE{}, n, seed));
+    const auto exchanged = Reference::solve_in<double>(host_A, b);
+    const double row_exchanges = fast_relative_residual(host_A, exchanged, b);
+    if (!std::isfinite(row_exchanges)) continue;  // some of type 14 leave the number range
+    for (const std::int64_t partition_size : {0, 2, 7, 8, 16, 31, 66, 512}) {
+      const auto r = solve(A, b, Options{}.partition_size(partition_size));
+      ratios[partition_size].push_back(fast_relative_residual(host_A, r.x, b) / row_exchanges);
+      EXPECT_TRUE(std::isfinite(ratios[partition_size].back()));
+    }
+  }
+  for (auto& [partition_size, r] : ratios) {
+    EXPECT_GE(r.size(), 8);
+    std::sort(r.begin(), r.end());
+    EXPECT_LE(r[r.size() / 2], static_cast<int>(type) + 1 >= 14 ? 100 : 10)
+        << describe(Trikkos::name(type), n, partition_size);
+  }
+}
+
 TEST(TEST_CATEGORY, segmented_meets_the_gates_of_table_iii) {
-  for (const Gallery type : Trikkos::table_iii) table_iii<double>(type, 512, 2, true);
+  for (const Gallery type : Trikkos::table_iii) table_iii<double>(type, 512, 2);
+}
+
+TEST(TEST_CATEGORY, segmented_leaves_the_residuals_of_row_exchanges) {
+  for (const Gallery type : Trikkos::table_iii)
+    if (type != Gallery::dorr) compare_residuals(type);  // 13: the paper has no residual to compare
 }
 
 TEST(TEST_CATEGORY, segmented_meets_the_gates_of_table_iii_read_entrywise) {
   for (const Gallery type : {Gallery::toeplitz_1e8_entrywise, Gallery::toeplitz_64_entrywise,
                              Gallery::toeplitz_1e_8_entrywise, Gallery::zero_diagonal_entrywise})
-    table_iii<double>(type, 512, 3, false);
+    table_iii<double>(type, 512, 3);
 }
 
 TEST(TEST_CATEGORY, segmented_meets_the_gates_of_table_iii_at_scale) {
   for (const Gallery type : Trikkos::table_iii)
-    if (Trikkos::Impl::randsvd_mode(type) == 0) table_iii<double>(type, 1 << 17, 1, false);
+    if (Trikkos::Impl::randsvd_mode(type) == 0) table_iii<double>(type, 1 << 17, 1);
 }
 
 TEST(TEST_CATEGORY, segmented_gates_scale_with_precision) {
-  for (const Gallery type : {Gallery::uniform, Gallery::lesp, Gallery::dorr, Gallery::toeplitz_64,
-                             Gallery::zero_diagonal_entrywise}) {
-    table_iii<float>(type, 512, 1, false);
-    table_iii<Kokkos::complex<float>>(type, 512, 1, false);
-    table_iii<Kokkos::complex<double>>(type, 512, 1, false);
+  for (const Gallery type : Trikkos::table_iii) {
+    table_iii<float>(type, 512, 1);
+    table_iii<Kokkos::complex<float>>(type, 512, 1);
+    table_iii<Kokkos::complex<double>>(type, 512, 1);
   }
 }
 
@@ -219,18 +239,26 @@ TEST(TEST_CATEGORY, segmented_solves_every_small_size) {
 }
 
 /// Tiles of a device, groups of the coarse tree, lanes and groups of the host, one up and down.
-TEST(TEST_CATEGORY, segmented_solves_sizes_around_its_thresholds) {
-  for (const std::int64_t threshold : {8 * 264, 4 * 8 * 264, 64 * 15, 32 * 64 * 15, 128 * 240}) {
-    for (const std::int64_t d : {-1, 0, 1}) {
-      every_form<double>(threshold + d, 0);
-      every_form<float>(threshold + d, 0);
-    }
+template <class T>
+void sizes_around_thresholds() {
+  constexpr std::int64_t lanes = Trikkos::Impl::lane_count<T>;
+  for (const std::int64_t threshold :
+       {lanes * 66, lanes * 264, 4 * lanes * 264, std::int64_t(64 * 15), std::int64_t(32 * 64 * 15),
+        std::int64_t(128 * 240)})
+    for (const std::int64_t d : {-1, 0, 1}) every_form<T>(threshold + d, 0);
+  // a tile of given partitions: of a device, and of a host, whose lanes chain some partitions
+  for (const std::int64_t partition_size : {2, 8, 64, 100}) {
+    const Trikkos::Impl::HostShape host(Trikkos::Impl::OrthogonalCarry{}, 1 << 20, partition_size,
+                                        lanes);
+    for (const std::int64_t tile : {host.tile_rows(), 4 * host.tile_rows(), 64 * partition_size})
+      for (const std::int64_t d : {-1, 0, 1}) every_form<T>(tile + d, partition_size);
   }
-  for (const std::int64_t partition_size : {2, 8, 64, 100})
-    for (const std::int64_t d : {-1, 0, 1}) {
-      every_form<double>(16 * partition_size * 5 + d, partition_size);
-      every_form<Kokkos::complex<double>>(16 * partition_size * 5 + d, partition_size);
-    }
+}
+
+TEST(TEST_CATEGORY, segmented_solves_sizes_around_its_thresholds) {
+  sizes_around_thresholds<float>();
+  sizes_around_thresholds<double>();
+  sizes_around_thresholds<Kokkos::complex<double>>();
   every_form<double>(100003, 0);
   every_form<double>(100003, 3);
 }
@@ -265,7 +293,9 @@ TEST(TEST_CATEGORY, segmented_takes_long_partitions) {
     every_form<double>(50000, partition_size);
     const auto A = Trikkos::gallery<double>(exec, Gallery::diagonal_0101, 50000);
     const auto b = right_hand_sides(A, 1)[1];
-    EXPECT_LE(solve(A, b, Options{}.partition_size(partition_size)).eta, gate<double>);
+    const auto r = solve(A, b, Options{}.partition_size(partition_size));
+    EXPECT_TRUE(r.status.ok()) << r.status.why();
+    EXPECT_LE(r.eta, gate<double>);
   }
 }
 

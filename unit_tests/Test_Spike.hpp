@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Outcome.hpp>
+#include <Promise.hpp>
 #include <map>
 #include <random>
 
@@ -99,10 +99,13 @@ TEST(TEST_CATEGORY, spike_meets_the_gates_of_table_iv) {
   for (const Gallery type : Trikkos::table_iii) table_iv(type);
 }
 
-/// ... and of a backward error, with one step of refinement, for partitions of odd sizes as well.
+/// ... and of a backward error, with one step of refinement. In types 14 to 16 the diagonal is zero
+/// or nearly, and partitions are singular, those of an odd size by themselves: there the Status may
+/// say that x is not good, but not that a bad one is; and not always.
 TEST(TEST_CATEGORY, spike_refined_meets_the_gates_of_table_iii) {
   for (const Gallery type : Trikkos::table_iii) {
-    if (type == Gallery::dorr) break;
+    const bool hard = static_cast<int>(type) + 1 >= 14;
+    int solves = 0, flagged = 0;
     for (int seed = 1; seed <= 3; ++seed) {
       const auto& A = paper(type, seed);
       const auto rhs = right_hand_sides(A, seed);
@@ -111,10 +114,13 @@ TEST(TEST_CATEGORY, spike_refined_meets_the_gates_of_table_iii) {
         for (int k = 0; k < 2; ++k) {
           SCOPED_TRACE(describe(type, 512, options, k));
           const auto r = solve(A, rhs[k], options);
-          expect_good(r, 1e-14);
+          ++solves;
+          flagged += !r.ok();
+          if (!hard || r.ok()) expect_good(r, 1e-14);
         }
       }
     }
+    EXPECT_LE(2 * flagged, solves) << name(type);
   }
 }
 
@@ -164,7 +170,7 @@ TEST(TEST_CATEGORY, spike_flags_nearly_singular_partitions) {
               const auto r = solve(A, b, options);
               ++(r.ok() ? passed : flagged);
               if (r.ok()) {
-                EXPECT_LE(r.eta, 1e-9);
+                EXPECT_LE(r.eta, Breaker::promised<double>({options}));
               }
             }
           }

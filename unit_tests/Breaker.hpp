@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_TEST_BREAKER_HPP
+#define TRIKKOS_TEST_BREAKER_HPP
+
+#include <BreakerSolvers.hpp>
+#include <functional>
+#include <random>
+
+/// \file
+/// The breaker: a search for matrices that a method solves badly without saying so. Random
+/// matrices do not find them. Several climbers change entries of a matrix each, keep what does not
+/// make the backward error smaller, and start anew when they are stuck; all their matrices of one
+/// step are solved together. The numbers depend on the seed alone, not on time or threads.
+///
+///   const auto found = Breaker::search<double>({options, Level::call}, {.seed = 1});
+///   EXPECT_LE(found.worst(), Breaker::promised<double>(method));
+
+namespace Test::Breaker {
+
+/// Random numbers that are the same with every standard library.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : m_engine(seed) {}
+
+  int below(int n) { return static_cast<int>(m_engine() % static_cast<std::uint64_t>(n)); }
+  /// In [-1, 1).
+  double number() { return std::ldexp(static_cast<double>(m_engine() >> 11), -52) - 1; }
+
+ private:
+  std::mt19937_64 m_engine;
+};
+
+/// A number as matrices have them: a zero, a tie, a tiny one, or any.
+template <class T>
+T pick(Random& random) {
+  using R = Trikkos::Impl::Real<T>;
+  constexpr double unit = std::numeric_limits<R>::epsilon();
+  const auto real = [&] {
+    switch (random.below(16)) {
+      case 0:
+        return 0.;
+      case 1:
+      case 2:
+        return 1.;
+      case 3:
+      case 4:
+        return -1.;
+      case 5:
+        return 0.5;
+      case 6:
+        return 1 + 1e-3 * random.number();
+      case 7:
+        return 1e-3 * random.number();
+      case 8:
+        return std::sqrt(unit) * random.number();
+      case 9:
+        return unit * random.number();
+      default:
+        return random.number();
+    }
+  };
+  const R v = static_cast<R>(real());
+  if constexpr (!std::is_floating_point_v<T>) {
+    const int phase = random.below(8);
+    if (phase == 0) return T(v, static_cast<R>(real()));
+    if (phase == 1) return T(0, v);
+    if (phase == 2) return T(v, v);
+  }
+  return v;
+}
+template <class T>
+T any_number(Random& random) {
+  using R = Trikkos::Impl::Real<T>;
+  const R re = static_cast<R>(random.number());
+  if constexpr (std::is_floating_point_v<T>)
+    return re;
+  else
+    return {re, static_cast<R>(random.number())};
+}
+
+/// What kind of matrix a climber starts from.
+enum class Mode { free, pattern, mixed, rows, columns };
+constexpr Mode modes[] = {Mode::free, Mode::pattern, Mode::mixed, Mode::rows, Mode::columns};
+constexpr const char* name(Mode mode) {
+  constexpr const char* names[] = {"free", "pattern", "mixed", "rows", "columns"};
+  return names[static_cast<int>(mode)];
+}
+
+/// A matrix as a climber changes it.
+template <class T>
+struct Genes {
+  HostSystem<T> A;
+  std::vector<T> x;  // b = A x, or b itself
+  bool x_is_b = false;
+  std::vector<int> row_exponents, column_exponents;  // of powers of two; empty: none
+
+  static Genes random(std::int64_t n, Boundary boundary, Mode mode, Random& random) {
+    Genes g{
+        {std::vector<T>(n), std::vector<T>(n), std::vector<T>(n), boundary == Boundary::periodic},
+        std::vector<T>(n),
+        random.below(4) == 0,
+        {},
+        {}};
+    const bool repeats = mode == Mode::pattern || (mode != Mode::free && random.below(2) == 0);
+    const std::int64_t period = repeats ? 1 + random.below(4) : n;
+    for (auto* const band : {&g.A.lower, &g.A.diag, &g.A.upper})
+      for (std::int64_t i = 0; i < n; ++i)
+        (*band)[i] = i < period ? pick<T>(random) : (*band)[i - period];
+    g.new_x(random);
+    const auto exponents = [&](double largest) {
+      std::vector<int> e(n);
+      for (int& v : e) v = static_cast<int>(largest * random.number());
+      return e;
+    };
+    constexpr double range = std::numeric_limits<Trikkos::Impl::Real<T>>::max_exponent;
+    if (mode == Mode::rows) g.row_exponents = exponents(0.3 * range);
+    if (mode == Mode::columns) g.column_exponents = exponents(random.below(2) ? 27 : 0.3 * range);
+    return g;
+  }
+
+  Problem<T> problem() const {
+    Problem<T> p{A, x_is_b ? x : fast_multiply(A, x), row_exponents};
+    if (column_exponents.empty()) return p;
+    const std::int64_t n = A.size();
+    for (std::int64_t i = 0; i < n; ++i) {
+      p.A.lower[i] = times_power(A.lower[i], column_exponents[(i + n - 1) % n]);
+      p.A.diag[i] = times_power(A.diag[i], column_exponents[i]);
+      p.A.upper[i] = times_power(A.upper[i], column_exponents[(i + 1) % n]);
+    }
+    return p;
+  }
+
+  void mutate(Random& random) {
+    const auto n = static_cast<int>(A.size());
+    auto& band = *std::array{&A.lower, &A.diag, &A.upper}[random.below(3)];
+    const int first = random.below(n);
+    const auto change = [&](T& v, double by) {
+      v *= static_cast<Trikkos::Impl::Real<T>>(1 + by * random.number());
+    };
+    switch (random.below(9)) {
+      case 0:
+        band[first] = pick<T>(random);
+        break;
+      case 1:
+        change(band[first], 0.1);
+        break;
+      case 2: {  // the same on a periodic pattern
+        const int period = 1 + random.below(4);
+        const T v = pick<T>(random);
+        for (int i = random.below(period); i < n; i += period) band[i] = v;
+        break;
+      }
+      case 3: {
+        const int period = 1 + random.below(4);
+        T factor(1);
+        change(factor, 0.05);
+        for (int i = random.below(period); i < n; i += period) band[i] *= factor;
+        break;
+      }
+      case 4:
+        x[first] = any_number<T>(random);
+        break;
+      case 5:
+        new_x(random);
+        break;
+      case 6: {  // a block anew
+        const int end = std::min(n, first + 1 + random.below(8));
+        for (int i = first; i < end; ++i)
+          for (auto* const v : {&A.lower, &A.diag, &A.upper}) (*v)[i] = pick<T>(random);
+        break;
+      }
+      case 7: {  // a block moves
+        const int to = random.below(n), count = 1 + random.below(8);
+        for (int i = 0; i < count && std::max(first, to) + i < n; ++i)
+          for (auto* const v : {&A.lower, &A.diag, &A.upper}) (*v)[to + i] = (*v)[first + i];
+        break;
+      }
+      default:
+        make_singular(first, std::min(n, first + 1 + random.below(n)), random);
+    }
+  }
+
+ private:
+  void new_x(Random& random) {
+    const bool ones = random.below(2) == 0;
+    for (T& v : x) v = ones && random.below(2) == 0 ? T(1) : any_number<T>(random);
+  }
+  /// Makes the last pivot of a block tiny, so that the block is nearly singular by itself.
+  void make_singular(int first, int end, Random& random) {
+    T pivot = A.diag[first];
+    for (int i = first + 1; i < end; ++i) {
+      const T product = A.lower[i] / pivot * A.upper[i - 1];
+      if (i == end - 1 && std::isfinite(Kokkos::abs(product)) && Kokkos::abs(product) < 10)
+        A.diag[i] = product + pick<T>(random) * T(random.below(2) ? 1e-3 : 0);
+      pivot = A.diag[i] - product;
+    }
+  }
+};
+
+/// How long to search, and where.
+struct Search {
+  std::uint64_t seed = 1;
+  int rounds = 6;                  // each of another size or boundary
+  int climbers = 10;               // two of each mode
+  int steps = 40;                  // in a round
+  int patience = 2000;             // steps without progress before a climber starts anew
+  std::int64_t largest = 1 << 20;  // rows
+  std::function<bool()> stop = [] { return false; };
+};
+
+/// The worst that came to light.
+template <class T>
+struct Found {
+  double worst_of[std::size(modes)] = {-1, -1, -1, -1, -1};  // by Mode; -1: nothing passed for ok
+  std::int64_t evaluations = 0;
+  Problem<T> problem;  // the worst of all
+
+  double worst() const { return *std::max_element(std::begin(worst_of), std::end(worst_of)); }
+};
+
+template <class T>
+class Climber {
+ public:
+  Climber(std::int64_t n, Boundary boundary, Mode mode, std::uint64_t seed)
+      : m_n(n), m_boundary(boundary), m_mode(mode), m_random(seed) {
+    start();
+  }
+  const Genes<T>& next() const { return m_next; }
+  Mode mode() const { return m_mode; }
+
+  /// Takes the step if it is not down, and proposes another one.
+  void judge(double score, int patience) {
+    m_stuck = score > m_score ? 0 : m_stuck + 1;
+    if (m_stuck > patience) return start();
+    if (score >= m_score) {
+      m_score = score;
+      m_best = m_next;
+    } else {
+      m_next = m_best;
+    }
+    m_next.mutate(m_random);
+  }
+
+ private:
+  void start() {
+    m_next = m_best = Genes<T>::random(m_n, m_boundary, m_mode, m_random);
+    m_score = -1;
+    m_stuck = 0;
+  }
+  std::int64_t m_n;
+  Boundary m_boundary;
+  Mode m_mode;
+  Random m_random;
+  Genes<T> m_best, m_next;
+  double m_score = -1;
+  int m_stuck = 0;
+};
+
+/// Rows of the systems to try: two partitions and a bit, four, many; and where the method chooses
+/// partitions itself, enough rows for the longest ones in all SIMD lanes of a host.
+template <class T>
+std::int64_t system_size(const Method& m, int round) {
+  constexpr bool host = Trikkos::Impl::is_host_v<TEST_EXECSPACE>;
+  const std::int64_t given = m.options.partition_size();
+  const bool partitions =
+      algorithm_of(m) == Algorithm::segmented || algorithm_of(m) == Algorithm::spike;
+  const std::int64_t rows = !partitions ? 40 : given > 0 ? given : host ? 66 : 15;
+  const std::int64_t many = std::max<std::int64_t>(8 * rows, 64) - 1;
+  const std::int64_t all_lanes = host ? Trikkos::Impl::lane_count<T> * 4 * rows + 1 : 1000;
+  const std::int64_t sizes[] = {2 * rows + 3, 4 * rows, many, given > 0 ? many - 1 : all_lanes};
+  return fitting<T>(sizes[round % 4], m);
+}
+
+/// Rounds of all climbers. Odd rounds are periodic.
+template <class T>
+Found<T> search(const Method& method, const Search& how) {
+  Found<T> found;
+  double worst = -1;
+  for (int round = 0; round < how.rounds && !how.stop(); ++round) {
+    const Boundary boundary = round % 2 ? Boundary::periodic : Boundary::open;
+    const std::int64_t n = std::min(system_size<T>(method, round / 2), how.largest);
+    Solver<T> solver(method, n, boundary, how.climbers);
+    std::vector<Climber<T>> climbers;
+    for (int k = 0; k < how.climbers; ++k)
+      climbers.emplace_back(n, boundary, modes[k % std::size(modes)],
+                            1000003 * how.seed + 1009 * round + k);
+    std::vector<Problem<T>> problems(how.climbers);
+    for (int step = 0; step < how.steps && !how.stop(); ++step) {
+      for (int k = 0; k < how.climbers; ++k) problems[k] = climbers[k].next().problem();
+      const auto judged = solver(problems);
+      found.evaluations += how.climbers;
+      for (int k = 0; k < how.climbers; ++k) {
+        const double score = judged[k].score();
+        double& worst_of_mode = found.worst_of[static_cast<int>(climbers[k].mode())];
+        worst_of_mode = std::max(worst_of_mode, score);
+        if (score > worst) {
+          worst = score;
+          found.problem = problems[k];
+        }
+        climbers[k].judge(score, how.patience);
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace Test::Breaker
+
+#endif

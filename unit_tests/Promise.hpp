@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_TEST_PROMISE_HPP
+#define TRIKKOS_TEST_PROMISE_HPP
+
+#include <Outcome.hpp>
+
+/// \file
+/// An algorithm with its options on one of three levels, and what an ok status of it promises.
+
+namespace Test::Breaker {
+
+using Trikkos::Algorithm;
+using Trikkos::Options;
+
+/// Who solves: a host call with an execution space, a team or a thread inside a kernel.
+enum class Level { call, team, thread };
+constexpr Level levels[] = {Level::call, Level::team, Level::thread};
+constexpr const char* name(Level level) {
+  return level == Level::call ? "call" : level == Level::team ? "team" : "thread";
+}
+
+struct Method {
+  Options options;
+  Level level = Level::call;
+};
+inline std::string describe(const Method& m) {
+  return std::string(name(m.level)) + ": " + Test::describe(m.options);
+}
+
+/// The algorithm that runs: inside kernels `automatic` is `thomas`, which is all that a thread has.
+constexpr Algorithm algorithm_of(const Method& m) {
+  if (m.level == Level::thread) return Algorithm::thomas;
+  if (m.options.algorithm() != Algorithm::automatic) return m.options.algorithm();
+  return m.level == Level::call ? Trikkos::choose_algorithm(0) : Algorithm::thomas;
+}
+
+/// The largest backward error that an ok status of this method admits, and where that is said.
+template <class T>
+constexpr double promised(const Method& m) {
+  using R = Trikkos::Impl::Real<T>;
+  constexpr double unit = std::numeric_limits<R>::epsilon();
+  if (m.options.refine() > 0) return 50 * unit;  // Workspace::status, solvers/README.md: refine
+  switch (algorithm_of(m)) {
+    case Algorithm::spike:  // solvers/README.md: spike, Stability; what two ends of a partition
+      return (sizeof(R) == 8 ? 1 << 20 : 1 << 12) * unit;  // may differ by goes into one row
+    case Algorithm::pcr:                                   // solvers/README.md: pcr; in any row
+      return 32768 * unit;
+    case Algorithm::thomas:
+      // solvers/README.md: thomas. LU solves A + E, |E| <= 2 units |L||U| (Higham, section 9.6),
+      // and the monitor lets |L||U| be 18 times the matrix: 36 units. Complex multiplications have
+      // errors of sqrt(2) units and more.
+      return 64 * unit;
+    default:  // stable: README.md
+      return scaled<T>(1e-14);
+  }
+}
+
+/// Whether rows are scaled by powers of two, so that each row has a small error of its own. (After
+/// refinement it is the error of the whole that counts, as the Status has it.)
+constexpr bool judges_rows(const Method& m) {
+  const Algorithm a = algorithm_of(m);
+  return (a == Algorithm::segmented || a == Algorithm::spike) && m.options.refine() == 0;
+}
+
+}  // namespace Test::Breaker
+
+#endif

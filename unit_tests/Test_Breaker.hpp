@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <Breaker.hpp>
+
+/// \file
+/// Short searches of Breaker.hpp for every algorithm, scalar, level and partition size, the same
+/// ones every time, and what longer ones (breaker/Program.hpp) have found before.
+
+namespace Test::Breaker {
+
+constexpr std::int64_t partition_sizes[] = {0, 2, 3, 7, 8, 15, 16, 31, 32, 64, 66, 100, 128, 512};
+
+// ---- the judge
+
+template <class T>
+void fast_error_is_the_reference() {
+  Random random(5);
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 50}) {
+    for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
+      for (const Mode mode : modes) {
+        SCOPED_TRACE(std::string(name(mode)) + ", n " + std::to_string(n));
+        auto p = Genes<T>::random(n, boundary, mode, random).problem();
+        apply_row_exponents(p);
+        auto x = Reference::solve(p.A, p.b);
+        for (const double change : {0., 1e-5, 1.}) {  // a good x, a bad one and a wrong one
+          x[n / 2] += x[n / 2] * static_cast<Trikkos::Impl::Real<T>>(change);
+          const double eta = Reference::backward_error(p.A, x, p.b);
+          if (is_finite(x)) {
+            EXPECT_NEAR(fast_backward_error(p.A, x, p.b), eta, 1e-18 + 1e-9 * eta);
+            const double residual = Reference::relative_residual(p.A, x, p.b);
+            if (residual > 1e-15 && residual < 1e100) {
+              EXPECT_NEAR(fast_relative_residual(p.A, x, p.b), residual, 0.01 * residual);
+            }
+          } else {
+            EXPECT_TRUE(std::isnan(fast_backward_error(p.A, x, p.b)));
+          }
+        }
+        EXPECT_LE(
+            Reference::relative_difference(fast_multiply(p.A, p.b), Reference::multiply(p.A, p.b)),
+            1e-18);
+        auto wrong = p.b;
+        wrong[n / 2] = std::numeric_limits<Trikkos::Impl::Real<T>>::quiet_NaN();
+        EXPECT_TRUE(std::isnan(fast_backward_error(p.A, wrong, p.b)));
+        EXPECT_TRUE(std::isnan(fast_backward_error(p.A, p.b, wrong)));
+      }
+    }
+  }
+}
+
+TEST(TEST_CATEGORY, breaker_measures_as_the_reference) {
+  fast_error_is_the_reference<float>();
+  fast_error_is_the_reference<double>();
+  fast_error_is_the_reference<Kokkos::complex<float>>();
+  fast_error_is_the_reference<Kokkos::complex<double>>();
+}
+
+// ---- the search
+
+template <class T>
+void expect_unbroken(const Method& method, const Search& how) {
+  SCOPED_TRACE(describe(method));
+  const auto found = search<T>(method, how);
+  for (const Mode mode : modes)
+    EXPECT_LE(found.worst_of[static_cast<int>(mode)], promised<T>(method)) << name(mode);
+  EXPECT_EQ(found.evaluations, how.rounds * how.climbers * how.steps);
+  EXPECT_GE(found.worst(), 0) << "everything was flagged";
+}
+
+/// All scalars, and all transposes by turns; complex numbers and single precision fewer steps.
+void expect_unbroken(Method method, int steps) {
+  static int turn = 0;
+  if (method.level != Level::thread) {
+    const Transpose turns[] = {Transpose::none, Transpose::none, Transpose::transpose,
+                               Transpose::conjugate_transpose};
+    method.options.transpose(turns[turn++ % 4]);
+  }
+  const auto seed = static_cast<std::uint64_t>(method.options.partition_size() + 1);
+  expect_unbroken<double>(method, {.seed = seed, .steps = steps});
+  expect_unbroken<float>(method, {.seed = seed, .steps = steps / 2});
+  expect_unbroken<Kokkos::complex<float>>(method, {.seed = seed, .steps = steps / 4});
+  expect_unbroken<Kokkos::complex<double>>(method, {.seed = seed, .steps = steps / 4});
+}
+
+TEST(TEST_CATEGORY, breaker_segmented) {
+  for (const std::int64_t rows : partition_sizes)
+    expect_unbroken({Options{}.algorithm(Algorithm::segmented).partition_size(rows)}, 40);
+  expect_unbroken({Options{}}, 40);
+}
+TEST(TEST_CATEGORY, breaker_segmented_in_teams) {
+  for (const std::int64_t rows : partition_sizes)
+    expect_unbroken({Options{}.algorithm(Algorithm::segmented).partition_size(rows), Level::team},
+                    40);
+}
+TEST(TEST_CATEGORY, breaker_spike) {
+  for (const std::int64_t rows : partition_sizes) {
+    const auto spike = Options{}.algorithm(Algorithm::spike).partition_size(rows);
+    expect_unbroken({spike}, 40);
+    expect_unbroken({Options(spike).refine(1)}, 40);
+    expect_unbroken({Options(spike).pivoting(Trikkos::Pivoting::none)}, 20);
+  }
+}
+TEST(TEST_CATEGORY, breaker_spike_in_teams) {
+  for (const std::int64_t rows : partition_sizes) {
+    const auto spike = Options{}.algorithm(Algorithm::spike).partition_size(rows);
+    expect_unbroken({spike, Level::team}, 40);
+    expect_unbroken({Options(spike).pivoting(Trikkos::Pivoting::none), Level::team}, 20);
+  }
+}
+TEST(TEST_CATEGORY, breaker_pcr) {
+  for (const int steps : {0, 1, 2, 100}) {
+    const auto pcr = Options{}.algorithm(Algorithm::pcr).reduction_steps(steps);
+    expect_unbroken({pcr}, 100);
+    expect_unbroken({pcr, Level::team}, 100);
+  }
+}
+TEST(TEST_CATEGORY, breaker_thomas) {
+  for (const Level level : levels)
+    expect_unbroken({Options{}.algorithm(Algorithm::thomas), level}, 200);
+  expect_unbroken({Options{}, Level::team}, 100);
+}
+
+// ---- what it has found
+
+/// Golden ratio a row: implicit central differences of advection, and relatives. The first version
+/// of `segmented` pivoted, and said ok to an eta of 4e-3.
+template <class T>
+void carried_rows_do_not_grow(std::int64_t n) {
+  Random random(3);
+  std::vector<T> x(n);
+  for (T& v : x) v = any_number<T>(random);
+  const auto toeplitz = [n](T lower, T diag, T upper) {
+    return HostSystem<T>{std::vector<T>(n, lower), std::vector<T>(n, diag),
+                         std::vector<T>(n, upper)};
+  };
+  auto alternating = toeplitz(T(1), T(1), T(1));
+  for (std::int64_t i = 1; i < n; i += 2) alternating.diag[i] = T(-1);
+  auto coupled = toeplitz(T(1), T(0), T(1));
+  for (std::int64_t i = 1; i < n; i += 2) coupled.diag[i] = T(1);
+  const std::pair<const char*, HostSystem<T>> systems[] = {
+      {"(-1, 1, 1)", toeplitz(T(-1), T(1), T(1))},
+      {"(-1, 0.5, 1)", toeplitz(T(-1), T(0.5), T(1))},
+      {"(1, +-1, 1)", alternating},
+      {"(1, 0 or 1, 1)", coupled}};
+  for (auto [what, A] : systems) {
+    for (const bool periodic : {false, true}) {
+      A.periodic = periodic;
+      const std::vector<Problem<T>> problem{{A, fast_multiply(A, x), {}}};
+      for (const std::int64_t rows : partition_sizes) {
+        for (const auto& options :
+             {Options{}.algorithm(Algorithm::segmented), Options{}.algorithm(Algorithm::spike)}) {
+          const Method method{Options(options).partition_size(rows)};
+          SCOPED_TRACE(std::string(what) + ", n " + std::to_string(n) + ", " + describe(method));
+          Solver<T> solver(method, n, periodic ? Boundary::periodic : Boundary::open, 1);
+          const Judged judged = solver(problem)[0];
+          if (options.algorithm() == Algorithm::segmented) {
+            EXPECT_TRUE(judged.ok);
+            EXPECT_LE(judged.eta, promised<T>(method));
+          } else {
+            EXPECT_LE(judged.score(), promised<T>(method));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TEST_CATEGORY, breaker_carried_rows_do_not_grow) {
+  carried_rows_do_not_grow<double>(20000);
+  carried_rows_do_not_grow<float>(20000);
+  carried_rows_do_not_grow<Kokkos::complex<double>>(3001);
+  carried_rows_do_not_grow<Kokkos::complex<float>>(3001);
+}
+
+/// (-g, 1, 0) as a ring is harmless, but its first n-1 rows by themselves let solutions grow by g a
+/// row. What is bordered subtracts huge numbers from one another in the end.
+template <class T>
+void open_parts_of_rings_may_grow() {
+  Random random(3);
+  for (const std::int64_t n : {100, 1000, 1281, 3000, 20000}) {
+    std::vector<T> x(n);
+    for (T& v : x) v = any_number<T>(random);
+    std::vector<Problem<T>> problems;
+    for (const double growth : {1.01, 1.05, 1.5, 10.}) {
+      HostSystem<T> A{std::vector<T>(n, T(-growth)), std::vector<T>(n, T(1)), std::vector<T>(n),
+                      true};
+      problems.push_back({A, fast_multiply(A, x), {}});
+      std::swap(A.lower, A.upper);
+      problems.push_back({A, fast_multiply(A, x), {}});
+    }
+    for (const Algorithm algorithm :
+         {Algorithm::segmented, Algorithm::spike, Algorithm::pcr, Algorithm::thomas}) {
+      const Method method{Options{}.algorithm(algorithm)};
+      SCOPED_TRACE("n " + std::to_string(n) + ", " + describe(method));
+      Solver<T> solver(method, n, Boundary::periodic, static_cast<int>(problems.size()));
+      for (const Judged& judged : solver(problems)) {
+        EXPECT_LE(judged.score(), promised<T>(method));
+        if (algorithm == Algorithm::segmented) {
+          EXPECT_TRUE(judged.ok);
+        }
+      }
+    }
+  }
+}
+
+TEST(TEST_CATEGORY, breaker_open_parts_of_rings_may_grow) {
+  open_parts_of_rings_may_grow<double>();
+  open_parts_of_rings_may_grow<Kokkos::complex<double>>();
+}
+
+}  // namespace Test::Breaker
