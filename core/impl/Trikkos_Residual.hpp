@@ -92,17 +92,21 @@ struct ResidualScale {
 
   KOKKOS_FORCEINLINE_FUNCTION explicit ResidualScale(const ResidualNorms& norms)
       : a(scale_for<double>(exponent_field(norms.a.value()))),
-        x(scale_for<double>(exponent_field(norms.x.value()))) {}
-  /// v * a * x and back, without leaving the range on the way to a product that fits
-  KOKKOS_FORCEINLINE_FUNCTION double product(double v) const {
-    return are_alike() ? v * a * x : v * (a * x);
+        x(scale_for<double>(exponent_field(norms.x.value()))) {
+    const bool are_alike = (a < 1) == (x < 1);
+    first = are_alike ? a : a * x;
+    second = are_alike ? x : 1;
+    first_inverse = 1 / first;
+    second_inverse = 1 / second;
   }
+  /// v * a * x and back, without leaving the range on the way to a product that fits
+  KOKKOS_FORCEINLINE_FUNCTION double product(double v) const { return v * first * second; }
   KOKKOS_FORCEINLINE_FUNCTION double quotient(double v) const {
-    return are_alike() ? v / a / x : v / (a * x);
+    return v * first_inverse * second_inverse;
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION bool are_alike() const { return (a < 1) == (x < 1); }
+  double first, second, first_inverse, second_inverse;
 };
 
 KOKKOS_INLINE_FUNCTION double ResidualNorms::eta(const Fit& of) const {
@@ -141,7 +145,7 @@ KOKKOS_FORCEINLINE_FUNCTION double length(double re, double im) {
 /// |re| + |im|, which needs no root.
 struct RowResidual {
   double re, im, x, row_sum;  // x: the entry of this row
-  double row_error;
+  double error, terms;        // of the row by itself: |b - A x|, and |A| |x| + |b|
 };
 template <class T, class X>
 KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Bands<T>& A, const Strided<const T>& b,
@@ -170,18 +174,18 @@ KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Bands<T>& A, const St
     if (j == 1) length_of_x = length<T>(xr, xi);
   }
   const double error = sum_of_parts(re.value(), im.value());
-  return {re.value(), im.value(), length_of_x, row_sum, error == 0 ? 0 : error / terms};
+  return {re.value(), im.value(), length_of_x, row_sum, error, terms};
 }
 
 /// Maxima over some rows, in registers.
 template <class T>
 struct RowMaxima {
-  double x = 0, residual = 0, row_error = 0, row_sum = 0;  // what is not read costs nothing
+  double x = 0, residual = 0, row_error = 0, row_sum = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION void take(const RowResidual& r) {
     x = max_or_nan(x, r.x);
     residual = max_or_nan(residual, length<T>(r.re, r.im));
-    row_error = max_or_nan(row_error, r.row_error);
+    if (r.error > row_error * r.terms) row_error = r.error / r.terms;  // few divisions
     row_sum = max_or_nan(row_sum, r.row_sum);
   }
 };
