@@ -97,8 +97,8 @@ TEST(TEST_CATEGORY, breaker_segmented_in_teams) {
 TEST(TEST_CATEGORY, breaker_spike) {
   for (const std::int64_t rows : partition_sizes) {
     const auto spike = Options{}.algorithm(Algorithm::spike).partition_size(rows);
-    expect_unbroken({spike}, 40);
-    expect_unbroken({Options(spike).refine(1)}, 40);
+    expect_unbroken({spike}, 32);
+    expect_unbroken({Options(spike).refine(1)}, 32);
     expect_unbroken({Options(spike).pivoting(Trikkos::Pivoting::none)}, 20);
   }
 }
