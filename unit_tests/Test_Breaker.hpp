@@ -190,6 +190,13 @@ void open_parts_of_rings_may_grow() {
       std::swap(A.lower, A.upper);
       problems.push_back({A, fast_multiply(A, x), {}});
     }
+    // multipliers above 1 now and then only: each step of cyclic reduction looks harmless
+    for (const int period : {2, 3}) {
+      HostSystem<T> A{std::vector<T>(n, T(-0.96)), std::vector<T>(n, T(-1)), std::vector<T>(n),
+                      true};
+      for (std::int64_t i = 0; i < n; i += period) A.diag[i] = T(-0.65);
+      problems.push_back({A, fast_multiply(A, x), {}});
+    }
     for (const Algorithm algorithm :
          {Algorithm::segmented, Algorithm::spike, Algorithm::pcr, Algorithm::thomas}) {
       const Method method{Options{}.algorithm(algorithm)};

@@ -103,16 +103,22 @@ struct SolveBorder {
     matrix.report(verdict);
   }
 };
-/// ... and what it does to the others.
+/// ... and what it does to the others. The open part of a harmless ring may let y and z grow
+/// without bound; x = y - z x_last then cancels what has drowned it. (b, which could tell, may be
+/// x.)
 template <class Matrix>
 struct SubstituteBorder {
   Matrix matrix;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
+    constexpr int limit = 32768;  // as in `store_unknown`
     const auto [rhs, i] = split_index(index, matrix.n);
     const auto rows = matrix.rows(rhs);
+    const auto y = rows.x[i], last = rows.x[matrix.n], x = y - rows.border[i] * last;
     CyclicVerdict verdict;
-    rows.set_solution(0, i, rows.x[i] - rows.border[i] * rows.x[matrix.n], verdict);
+    if (magnitude(y) > limit * (magnitude(x) + magnitude(last)))
+      verdict.note(Status::Reason::unstable, i);
+    rows.set_solution(0, i, x, verdict);
     matrix.report(verdict);
   }
 };
