@@ -219,7 +219,8 @@ void partitions_beyond_the_matrix() {
     Kokkos::deep_copy(x, 0.);
     EXPECT_NO_THROW({
       EXPECT_TRUE(Trikkos::solve(exec, A, b, x, options).ok());
-      EXPECT_EQ(Reference::to_host(x), std::vector<double>(8, 3.));
+      EXPECT_LE(Reference::relative_difference(Reference::to_host(x), std::vector<double>(8, 3.)),
+                1e-15);
       EXPECT_LT(Trikkos::Workspace(exec, A, b, options).bytes(), 100000u);
     });
   }

@@ -57,7 +57,7 @@ void add_alternating(std::vector<Family>& all, std::int64_t n) {
 
 /// -u'' - k^2 u, and k near an eigenvalue, where the matrix is nearly singular.
 void add_helmholtz(std::vector<Family>& all, std::int64_t n) {
-  for (const double kh : {0.1, 0.5, 1., 1.4, 1.7, 1.99})
+  for (const double kh : {0.1, 0.5, 1.05, 1.4, 1.7, 1.99})  // 1: singular where n = 3 k + 2
     all.push_back({with("Helmholtz, kh", kh), toeplitz(n, -1, 2 - kh * kh, -1)});
   for (const std::int64_t j : {std::int64_t(1), n / 3, n / 2, n - 1}) {
     const double kh =

@@ -267,8 +267,14 @@ TEST(TEST_CATEGORY, scaling_changes_nothing_in_a_balanced_matrix) {
       SCOPED_TRACE(describe(options));
       const auto rows = solve(A, b, Options(options).scaling(Scaling::rows));
       EXPECT_EQ(solve(A, b, options).x, rows.x);  // the default
-      EXPECT_EQ(solve(A, b, Options(options).scaling(Scaling::none)).x, rows.x);
-      EXPECT_EQ(solve(A, b, Options(options).scaling(Scaling::columns)).x, rows.x);
+      const auto none = solve(A, b, Options(options).scaling(Scaling::none)).x;
+      EXPECT_EQ(solve(A, b, Options(options).scaling(Scaling::columns)).x, none);
+      // A device has a kernel of its own for the default tile with scaled rows.
+      if (Trikkos::Impl::is_host_v<TEST_EXECSPACE> || options.partition_size() > 0) {
+        EXPECT_EQ(none, rows.x);
+      } else {
+        EXPECT_LE(Reference::relative_difference(none, rows.x), 1e-14);
+      }
     }
   }
 }

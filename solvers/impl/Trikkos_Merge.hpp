@@ -15,19 +15,16 @@
 
 namespace Trikkos::Impl {
 
-/// Multiplies a column by a power of two, which is returned, that brings its largest entry near 1,
-/// and so its squares into the number range.
-template <class V, class... Entries>
-KOKKOS_FORCEINLINE_FUNCTION Real<V> scale_column(V& first, Entries&... rest) {
-  auto field = exponent_field(first);
-  ((field = larger_words(field, exponent_field(rest))), ...);
-  const auto s = scale_for<Real<V>>(field);
-  first = product(s, first);
-  ((rest = product(s, rest)), ...);
-  return s;
+/// The rotation of two coefficients.
+template <bool Scaled, class V>
+KOKKOS_FORCEINLINE_FUNCTION Rotation<V> rotation(const V& alpha, const V& beta) {
+  if constexpr (Scaled)
+    return Rotation<V>::scaled(alpha, beta);
+  else
+    return Rotation<V>(alpha, beta);
 }
 
-/// `least` is the smaller square of the two columns.
+/// `least` is the smallest square.
 template <bool Scaled, class V>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge_rows(const Segment<V>& left, const Segment<V>& right,
                                                   MergeNode<V>& node, Real<V>& least) {
@@ -39,12 +36,12 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge_rows(const Segment<V>& left, const 
   // v1, whose coefficients are those of L1, L2, R1, R2: A without it, then B, then E
   V alpha = L1.p, beta = L2.p, gamma = R1.l, delta = R2.l;
   if constexpr (Scaled) v1_scale = scale_column(alpha, beta, gamma, delta);
-  const Rotation<V> a(alpha, beta);
+  const auto a = rotation<Scaled>(alpha, beta);
   const V Al = a.next(L1.l, L2.l), Au = a.next(L1.u, L2.u), Am = product(a.c, L2.q),
           Af = a.next(L1.f, L2.f);
   const V Pl = a.pivot(L1.l, L2.l), Pu = a.pivot(L1.u, L2.u), Pm = product(conjugate(a.s), L2.q),
           Pf = a.pivot(L1.f, L2.f);
-  const Rotation<V> b(a.p, gamma);
+  const auto b = rotation<Scaled>(a.p, gamma);
   const V Bl = -product(b.s, Pl), Bu = -product(b.s, Pu), Bm = b.next(Pm, R1.u),
           Bv = product(b.c, R1.p), Bf = b.next(Pf, R1.f);
   const V Ql = product(conjugate(b.c), Pl), Qu = product(conjugate(b.c), Pu),
@@ -59,7 +56,7 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge_rows(const Segment<V>& left, const 
   // u2, whose coefficients are now those of A, B, E
   V am = Am, bm = Bm, em = Em;
   if constexpr (Scaled) u2_scale = scale_column(am, bm, em);
-  const Rotation<V> d(am, bm);
+  const auto d = rotation<Scaled>(am, bm);
   const V Sl = d.pivot(Al, Bl), Su = d.pivot(Au, Bu), Sv = product(conjugate(d.s), Bv),
           Sf = d.pivot(Af, Bf);
   const R u2_square = sum_of_squares(d.p, em), u2_root = rough_root(u2_square);
@@ -75,7 +72,8 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge_rows(const Segment<V>& left, const 
            sum_of_products(q1, Qf, r1, R2.f), product(q1, Ql), product(q1, Qu),
            sum_of_products(q1, Qm, r1, R2.u), sum_of_products(q1, Qv, r1, R2.p),
            product(r1, R2.q)}};
-  least = select(v1_square < u2_square, v1_square, u2_square);
+  const R in_v1 = select(a.h2 < b.h2, a.h2, b.h2);
+  least = select(d.h2 < in_v1, d.h2, in_v1);
   return {{d.next(Al, Bl), d.next(Au, Bu), product(d.c, Bv), d.next(Af, Bf)},
           {difference_of_products(gc, El, gs, Sl), difference_of_products(gc, Eu, gs, Su),
            difference_of_products(gc, Ev, gs, Sv), product(gc, Er),
@@ -103,9 +101,7 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> segment_of(CarriedRow<V> A, CarriedRow<V>
   };
   scale(A);
   scale(B);
-  V alpha = A.q, beta = B.q;
-  scale_column(alpha, beta);
-  const Rotation<V> r(alpha, beta);
+  const auto r = rotation<true>(A.q, B.q);
   return {{r.next(A.l, B.l), r.next(A.u, B.u), r.next(A.p, B.p), r.next(A.f, B.f)},
           {r.pivot(A.l, B.l), r.pivot(A.u, B.u), r.pivot(A.p, B.p), r.pivot(A.q, B.q),
            r.pivot(A.f, B.f)}};

@@ -132,17 +132,39 @@ KOKKOS_FORCEINLINE_FUNCTION V reciprocal_from(const V& v, const V& y) {
   return reciprocal(v);
 }
 
+/// Multiplies a column by a power of two, which is returned, that brings its largest entry near 1,
+/// and so its squares into the number range.
+template <class V, class... Entries>
+KOKKOS_FORCEINLINE_FUNCTION Real<V> scale_column(V& first, Entries&... rest) {
+  auto field = exponent_field(first);
+  ((field = larger_words(field, exponent_field(rest))), ...);
+  const auto s = scale_for<Real<V>>(field);
+  first = product(s, first);
+  ((rest = product(s, rest)), ...);
+  return s;
+}
+
 /// The rotation that takes x out of N. p is the coefficient of x in P: not h^2 / h, which is zero
 /// where h^2 is below the number range.
 template <class V>
 struct Rotation {
   V c, s, p;
+  Real<V> h2;
 
   KOKKOS_FORCEINLINE_FUNCTION Rotation(const V& alpha, const V& beta) {
-    const Real<V> h2 = sum_of_squares(alpha, beta), y = clamped_root(h2);
+    h2 = sum_of_squares(alpha, beta);
+    const Real<V> y = clamped_root(h2);
     c = product(y, or_unit(alpha, h2));
     s = product(y, beta);
     p = pivot(alpha, beta);
+  }
+  /// ... of coefficients that are brought near 1 first, so that only zeros count as zero.
+  KOKKOS_FORCEINLINE_FUNCTION static Rotation scaled(const V& alpha, const V& beta) {
+    V a = alpha, b = beta;
+    scale_column(a, b);
+    Rotation r(a, b);
+    r.p = r.pivot(alpha, beta);
+    return r;
   }
   KOKKOS_FORCEINLINE_FUNCTION V pivot(const V& a, const V& b) const {
     return sum_of_products(conjugate(c), a, conjugate(s), b);
