@@ -62,7 +62,7 @@ enum class Scaling {
   columns,  ///< for unknowns of very different size, 10^+-140 too, and rows that do not differ as
             ///< much: each column of op(A) is scaled in a copy, rows are not. Takes 4 words a row
             ///< of memory, and 56 bytes a row and 24 an unknown more traffic in double
-  none  ///< for matrices whose rows and columns are of one size; saves a few operations
+  none  ///< for matrices whose rows and columns are of one size; a few operations less on a host
 };
 
 constexpr const char* name(Scaling scaling) {

@@ -41,12 +41,13 @@ template <class T>
 constexpr double promised(const Method& m) {
   using R = Trikkos::Impl::Real<T>;
   constexpr double unit = std::numeric_limits<R>::epsilon();
-  if (m.options.refine() > 0) return 50 * unit;  // Workspace::status, solvers/README.md: refine
+  // Workspace::status, solvers/README.md: refine; but for the rounding of what it measures
+  if (m.options.refine() > 0) return 50 * unit * (1 + 1e-9);
   switch (algorithm_of(m)) {
     case Algorithm::spike:  // solvers/README.md: spike, Stability; what two ends of a partition
       return (sizeof(R) == 8 ? 1 << 20 : 1 << 12) * unit;  // may differ by goes into one row
-    case Algorithm::pcr:                                   // solvers/README.md: pcr; in any row
-      return 32768 * unit;
+    case Algorithm::pcr:  // solvers/README.md: pcr; in any row, of a halved system for host calls
+      return (m.level == Level::call ? 8 : 1) * 32768 * unit;
     case Algorithm::thomas:
       // solvers/README.md: thomas. LU solves A + E, |E| <= 2 units |L||U| (Higham, section 9.6),
       // and the monitor lets |L||U| be 18 times the matrix: 36 units. Complex multiplications have
