@@ -26,8 +26,8 @@
 /// double. Views of stride 1 are fastest.
 ///
 /// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
-/// nonsingular A, for each row by itself (`Scaling::rows`). `thomas` only for diagonally dominant A;
-/// elsewhere its Status says `unstable`.
+/// nonsingular A, for each row by itself (`Scaling::rows`). `thomas` only for diagonally dominant
+/// A; elsewhere its Status says `unstable`.
 ///
 /// Errors: wrong types fail to compile; wrong shapes and options throw std::invalid_argument before
 /// anything is launched; bad numbers never throw: x is then Inf or NaN, or flagged by the Status.
