@@ -63,7 +63,7 @@ requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION V fused(const V& a, const V& 
 }
 #endif
 
-/// For complex numbers: a (b, c) + (d, e) and (a, b) (c, d) + (e, f).
+/// a b + c of complex b and c, a real or complex.
 template <class V>
 requires is_complex_v<V> KOKKOS_FORCEINLINE_FUNCTION V fused(const Real<V>& a, const V& b,
                                                              const V& c) {
@@ -75,7 +75,7 @@ requires is_complex_v<V> KOKKOS_FORCEINLINE_FUNCTION V fused(const V& a, const V
           fused(a.real(), b.imag(), fused(a.imag(), b.real(), c.imag()))};
 }
 
-/// a b, where a may be real and b complex.
+/// a b, b real or complex, a of b's type or real.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V product(const V& a, const V& b) {
   if constexpr (is_complex_v<V>)

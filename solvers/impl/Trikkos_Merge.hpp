@@ -80,14 +80,23 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge_rows(const Segment<V>& left, const 
            difference_of_products(gc, Ef, gs, Sf)}};
 }
 
+/// Whether the number, or that of every lane, is safely above what counts as zero.
+template <class R>
+KOKKOS_FORCEINLINE_FUNCTION bool is_safe(const R& square) {
+  bool safe = true;
+  constexpr int lanes = sizeof(R) / sizeof(lane(R{}, 0));
+  for (int l = 0; l < lanes; ++l) safe &= lane(square, l) > Tiny<R>::safe;
+  return safe;
+}
+
+/// Scaling is dear, and its need rare.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge(const Segment<V>& left, const Segment<V>& right,
                                              MergeNode<V>& node) {
   Real<V> least;
-  if constexpr (!is_lanes_v<Real<V>>) {  // scaled columns are rarely needed, and lanes seldom agree
-    const Segment<V> merged = merge_rows<false>(left, right, node, least);
-    if (least > Tiny<Real<V>>::safe) return merged;
-  }
+  const Segment<V> merged = merge_rows<false>(left, right, node, least);
+  if (is_safe(least)) [[likely]]
+    return merged;
   return merge_rows<true>(left, right, node, least);
 }
 

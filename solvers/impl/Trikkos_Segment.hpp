@@ -52,9 +52,10 @@ inline constexpr int segment_words = 9;
 /// `none`.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Equation<V> scaled(const Equation<V>& e, bool scale_rows) {
+  if (!scale_rows) return e;  // a select would cost 5 % of the time on a host
   const auto field =
       larger_words(larger_words(exponent_field(e.b), exponent_field(e.a)), exponent_field(e.c));
-  const Real<V> s = scale_rows ? scale_for<Real<V>>(field) : constant<Real<V>>(1);
+  const auto s = scale_for<Real<V>>(field);
   return {e.a * s, e.b * s, e.c * s, e.d * s};
 }
 
