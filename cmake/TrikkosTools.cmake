@@ -74,17 +74,40 @@ endif()
 find_program(Trikkos_CCACHE ccache)
 mark_as_advanced(Trikkos_CCACHE)
 
-# trikkos_add_executable(<name> <source>...): an executable of ours, with all of the above.
-function(trikkos_add_executable name)
-  add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE
+# trikkos_set_up(<target>): a target of ours, with all of the above.
+function(trikkos_set_up target)
+  target_link_libraries(${target} PUBLIC
     Trikkos::trikkos trikkos_tools trikkos_lapack $<TARGET_NAME_IF_EXISTS:Kokkos::kokkoskernels>)
   if(Trikkos_CCACHE)
     # Sloppiness: what ccache asks for to work with precompiled headers.
-    set_property(TARGET ${name} PROPERTY CXX_COMPILER_LAUNCHER
+    set_property(TARGET ${target} PROPERTY CXX_COMPILER_LAUNCHER
       "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${Trikkos_CCACHE}")
   endif()
   if(TARGET Kokkos::kokkoskernels)
-    target_compile_definitions(${name} PRIVATE TRIKKOS_HAVE_KOKKOS_KERNELS)
+    target_compile_definitions(${target} PUBLIC TRIKKOS_HAVE_KOKKOS_KERNELS)
   endif()
 endfunction()
+
+# trikkos_add_executable(<name> <source>...)
+function(trikkos_add_executable name)
+  add_executable(${name} ${ARGN})
+  trikkos_set_up(${name})
+endfunction()
+
+# Trikkos_Instances_<backend>: templates of Trikkos that tests and benchmarks use, compiled once for
+# each scalar. Their sources include TrikkosInstances.hpp.
+foreach(backend IN ITEMS Serial OpenMP Cuda)
+  string(TOUPPER ${backend} kokkos_backend)
+  if(Kokkos_ENABLE_${kokkos_backend})
+    set(sources "")
+    foreach(scalar IN ITEMS float double Kokkos::complex<float> Kokkos::complex<double>)
+      string(MAKE_C_IDENTIFIER "TrikkosInstances_${scalar}_${backend}" name)
+      configure_file("${CMAKE_CURRENT_LIST_DIR}/TrikkosInstances.cpp.in" ${name}.cpp @ONLY)
+      list(APPEND sources "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
+    endforeach()
+    set(target Trikkos_Instances_${backend})
+    add_library(${target} STATIC EXCLUDE_FROM_ALL ${sources})
+    trikkos_set_up(${target})
+    target_include_directories(${target} PUBLIC "${CMAKE_CURRENT_LIST_DIR}")
+  endif()
+endforeach()

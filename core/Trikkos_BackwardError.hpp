@@ -11,6 +11,31 @@
 
 namespace Trikkos {
 
+namespace Impl {
+/// `backward_error` of `count` solutions.
+template <class T, class Exec>
+double worst_backward_error(const Exec& exec, const Bands<T>& A, const Columns<const T>& x,
+                            const Columns<const T>& b, std::int64_t count) {
+  if (count == 0 || A.n == 0) return 0;
+  const auto allocated = [&exec](const std::string& label) {
+    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label);
+  };
+  using Memory = typename Exec::memory_space;
+  const Kokkos::View<ResidualNorms*, Memory> norms(allocated("Trikkos::backward_error::norms"),
+                                                   count);
+  const Kokkos::View<std::int64_t[Diagnosis::words], Memory> words(
+      allocated("Trikkos::backward_error::words"));
+  const Diagnosis diagnosis{words.data()};
+  Kokkos::parallel_for("Trikkos::backward_error::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                       ResetDiagnosis{diagnosis});
+  const ResidualKernels<T, is_host_v<Exec>> measured{
+      A, b, x, count, norms.data(), diagnosis.word + Diagnosis::backward_error};
+  measured.measure(exec);
+  measured.report(exec);
+  return fetch(exec, words, "Trikkos::backward_error").backward_error;
+}
+}  // namespace Impl
+
 /// The normwise backward error of x as a solution of A x = b,
 ///
 ///   eta = |b - A x| / (|A| |x| + |b|), infinity norms,
@@ -41,29 +66,8 @@ double backward_error(const Exec& exec, const Tridiagonal<View>& A, const X& x, 
   Impl::check_matrix(function, A);
   Impl::check_vectors(function, static_cast<std::int64_t>(A.diag.extent(0)), b, x);
 
-  const std::int64_t count = Impl::column_count(b);
-  if (count == 0 || A.diag.extent(0) == 0) return 0;
-  const auto allocated = [&exec](const std::string& label) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label);
-  };
-  using Memory = typename Exec::memory_space;
-  const Kokkos::View<Impl::ResidualNorms*, Memory> norms(
-      allocated("Trikkos::backward_error::norms"), count);
-  const Kokkos::View<std::int64_t[Impl::Diagnosis::words], Memory> words(
-      allocated("Trikkos::backward_error::words"));
-  const Impl::Diagnosis diagnosis{words.data()};
-  Kokkos::parallel_for("Trikkos::backward_error::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                       Impl::ResetDiagnosis{diagnosis});
-  const Impl::ResidualKernels<T, Impl::is_host_v<Exec>> measured{
-      Impl::bands(A),
-      Impl::columns<const T>(b),
-      Impl::columns<const T>(x),
-      count,
-      norms.data(),
-      diagnosis.word + Impl::Diagnosis::backward_error};
-  measured.measure(exec);
-  measured.report(exec);
-  return Impl::fetch(exec, words, "Trikkos::backward_error").backward_error;
+  return Impl::worst_backward_error(exec, Impl::bands(A), Impl::columns<const T>(x),
+                                    Impl::columns<const T>(b), Impl::column_count(b));
 }
 
 }  // namespace Trikkos

@@ -5,6 +5,7 @@
 #define TRIKKOS_PERF_PROBLEM_HPP
 
 #include <Trikkos.hpp>
+#include <TrikkosInstances.hpp>
 #include <cstdio>
 #include <stdexcept>
 

@@ -68,60 +68,10 @@ class Workspace {
                   Impl::column_count(b), options) {}
 
   /// The same from numbers.
-  Workspace(const Exec& exec, std::int64_t n, std::int64_t rhs_count, const Options& options = {})
-      : m_n(checked("n", n)), m_options(checked(options)), m_method(method(n, options)) {
-    checked("rhs_count", rhs_count);
-    const auto [words, items] = std::visit(
-        [](const auto& m) { return std::pair(m.storage_words(), m.parallel_items()); }, m_method);
-    // Right-hand sides in flight: enough to fill the device, few enough to keep the memory small.
-    const std::int64_t wanted = Impl::is_host_v<Exec> ? 256 : 16384;
-    m_block = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(items, 1), 1,
-                                       std::max<std::int64_t>(rhs_count, 1));
-    using Kokkos::view_alloc;
-    using Kokkos::WithoutInitializing;
-    m_storage = decltype(m_storage)(
-        view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::storage"), words * m_block);
-    m_words =
-        decltype(m_words)(view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::diagnosis"));
-    const auto allocate = [&](auto& view, const std::string& label, std::int64_t count) {
-      view = std::remove_reference_t<decltype(view)>(view_alloc(exec, WithoutInitializing, label),
-                                                     count);
-    };
-    if (measures()) {
-      allocate(m_norms, "Trikkos::Workspace::norms", m_block);
-      allocate(m_rhs, "Trikkos::Workspace::rhs", m_block * n);
-    }
-    if (options.refine() > 0) allocate(m_correction, "Trikkos::Workspace::correction", m_block * n);
-    if (scales_columns()) {
-      allocate(m_scaled, "Trikkos::Workspace::scaled", 3 * n);
-      allocate(m_scale, "Trikkos::Workspace::scale", n);
-    }
-    reset_diagnosis(exec);
-    // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
-    if constexpr (!Impl::is_host_v<Exec>)
-      Kokkos::parallel_for("Trikkos::Workspace::team_scratch",
-                           Kokkos::TeamPolicy<Exec>(exec, 1, Impl::coarse_lanes)
-                               .set_scratch_size(1, Kokkos::PerTeam(8)),
-                           Impl::NoWork{});
-  }
+  Workspace(const Exec& exec, std::int64_t n, std::int64_t rhs_count, const Options& options = {});
 
   /// What the last solve with this workspace found. Waits for `exec`.
-  Status status(const Exec& exec) const {
-    Status s = Impl::fetch(exec, m_words, "Trikkos::Workspace::status");
-    if (!measures()) {
-      s.backward_error = -1;
-      return s;
-    }
-    double tolerance = 50 * Kokkos::Experimental::epsilon_v<Impl::Real<T>>;
-    if (m_options.verify() > 0) tolerance = std::min(tolerance, m_options.verify());
-    const bool accurate = s.backward_error <= tolerance;
-    if (s.reason == Status::Reason::unstable && m_options.refine() > 0 && accurate) {
-      s.reason = Status::Reason::none;  // it was, but refinement has mended it
-      s.row = -1;
-    }
-    if (s.ok() && !accurate) s.reason = Status::Reason::inaccurate;
-    return s;
-  }
+  Status status(const Exec& exec) const;
 
   std::int64_t size() const { return m_n; }
   const Options& options() const { return m_options; }
@@ -142,39 +92,7 @@ class Workspace {
 
   /// \private What `solve` runs: all right-hand sides, block by block.
   void run(const Exec& exec, const Impl::Bands<T>& A, const Impl::Columns<const T>& b,
-           const Impl::Columns<T>& x, std::int64_t rhs_count) {
-    if (m_n == 0 || rhs_count == 0) return reset_diagnosis(exec);
-    const Impl::Bands<T> solved = scaled(exec, A);  // with this matrix; residuals are those of A
-    for (std::int64_t first = 0; first < rhs_count; first += m_block) {
-      const std::int64_t count = std::min(m_block, rhs_count - first);
-      Impl::Columns<const T> b_block{b.data + first * b.rhs_stride, b.rhs_stride, b.row_stride};
-      const Impl::Columns<T> x_block{x.data + first * x.rhs_stride, x.rhs_stride, x.row_stride};
-      const bool reset = first == 0;
-      if (measures()) {
-        const Impl::Columns<T> kept{m_rhs.data(), m_n, 1};
-        Kokkos::parallel_for("Trikkos::Workspace::keep_rhs", rows(exec, count * m_n),
-                             Impl::KeepRhs<T>{b_block, kept, m_n});
-        b_block = {kept.data, m_n, 1};
-      }
-      launch(exec, solved, b_block, x_block, count, diagnosis(), reset);
-      if (!measures()) continue;
-      const bool refines = m_options.refine() > 0;
-      const Impl::Columns<T> d{refines ? m_correction.data() : nullptr, m_n, 1};
-      const Impl::ResidualKernels<T, Impl::is_host_v<Exec>> measured{
-          A,     b_block,        {x_block.data, x_block.rhs_stride, x_block.row_stride},
-          count, m_norms.data(), m_words.data() + Impl::Diagnosis::backward_error,
-          d};
-      measured.measure(exec);
-      if (refines)
-        Impl::Refinement<T, Impl::is_host_v<Exec>>{measured, x_block, d}.launch(
-            exec, m_options.refine(), [&] {
-              // what it reports does not concern x: a diagnosis of its own
-              launch(exec, solved, {d.data, d.rhs_stride, d.row_stride}, d, count,
-                     {m_words.data() + Impl::Diagnosis::words}, true);
-            });
-      measured.report(exec);
-    }
-  }
+           const Impl::Columns<T>& x, std::int64_t rhs_count);
 
  private:
   using Memory = typename Exec::memory_space;
@@ -249,6 +167,103 @@ class Workspace {
 template <class Exec, class View, class B>
 Workspace(const Exec&, const Tridiagonal<View>&, const B&, const Options& = {})
     -> Workspace<typename View::non_const_value_type, Exec>;
+
+// Outside the class, so not inline: an `extern template class Workspace<double, Exec>` keeps the
+// kernels of all algorithms out of a translation unit.
+
+template <class T, ExecutionSpace Exec>
+Workspace<T, Exec>::Workspace(const Exec& exec, std::int64_t n, std::int64_t rhs_count,
+                              const Options& options)
+    : m_n(checked("n", n)), m_options(checked(options)), m_method(method(n, options)) {
+  checked("rhs_count", rhs_count);
+  const auto [words, items] = std::visit(
+      [](const auto& m) { return std::pair(m.storage_words(), m.parallel_items()); }, m_method);
+  // Right-hand sides in flight: enough to fill the device, few enough to keep the memory small.
+  const std::int64_t wanted = Impl::is_host_v<Exec> ? 256 : 16384;
+  m_block = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(items, 1), 1,
+                                     std::max<std::int64_t>(rhs_count, 1));
+  using Kokkos::view_alloc;
+  using Kokkos::WithoutInitializing;
+  m_storage = decltype(m_storage)(
+      view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::storage"), words * m_block);
+  m_words =
+      decltype(m_words)(view_alloc(exec, WithoutInitializing, "Trikkos::Workspace::diagnosis"));
+  const auto allocate = [&](auto& view, const std::string& label, std::int64_t count) {
+    view = std::remove_reference_t<decltype(view)>(view_alloc(exec, WithoutInitializing, label),
+                                                   count);
+  };
+  if (measures()) {
+    allocate(m_norms, "Trikkos::Workspace::norms", m_block);
+    allocate(m_rhs, "Trikkos::Workspace::rhs", m_block * n);
+  }
+  if (options.refine() > 0) allocate(m_correction, "Trikkos::Workspace::correction", m_block * n);
+  if (scales_columns()) {
+    allocate(m_scaled, "Trikkos::Workspace::scaled", 3 * n);
+    allocate(m_scale, "Trikkos::Workspace::scale", n);
+  }
+  reset_diagnosis(exec);
+  // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
+  if constexpr (!Impl::is_host_v<Exec>)
+    Kokkos::parallel_for("Trikkos::Workspace::team_scratch",
+                         Kokkos::TeamPolicy<Exec>(exec, 1, Impl::coarse_lanes)
+                             .set_scratch_size(1, Kokkos::PerTeam(8)),
+                         Impl::NoWork{});
+}
+
+template <class T, ExecutionSpace Exec>
+Status Workspace<T, Exec>::status(const Exec& exec) const {
+  Status s = Impl::fetch(exec, m_words, "Trikkos::Workspace::status");
+  if (!measures()) {
+    s.backward_error = -1;
+    return s;
+  }
+  double tolerance = 50 * Kokkos::Experimental::epsilon_v<Impl::Real<T>>;
+  if (m_options.verify() > 0) tolerance = std::min(tolerance, m_options.verify());
+  const bool accurate = s.backward_error <= tolerance;
+  if (s.reason == Status::Reason::unstable && m_options.refine() > 0 && accurate) {
+    s.reason = Status::Reason::none;  // it was, but refinement has mended it
+    s.row = -1;
+  }
+  if (s.ok() && !accurate) s.reason = Status::Reason::inaccurate;
+  return s;
+}
+
+template <class T, ExecutionSpace Exec>
+void Workspace<T, Exec>::run(const Exec& exec, const Impl::Bands<T>& A,
+                             const Impl::Columns<const T>& b, const Impl::Columns<T>& x,
+                             std::int64_t rhs_count) {
+  if (m_n == 0 || rhs_count == 0) return reset_diagnosis(exec);
+  const Impl::Bands<T> solved = scaled(exec, A);  // with this matrix; residuals are those of A
+  for (std::int64_t first = 0; first < rhs_count; first += m_block) {
+    const std::int64_t count = std::min(m_block, rhs_count - first);
+    Impl::Columns<const T> b_block{b.data + first * b.rhs_stride, b.rhs_stride, b.row_stride};
+    const Impl::Columns<T> x_block{x.data + first * x.rhs_stride, x.rhs_stride, x.row_stride};
+    const bool reset = first == 0;
+    if (measures()) {
+      const Impl::Columns<T> kept{m_rhs.data(), m_n, 1};
+      Kokkos::parallel_for("Trikkos::Workspace::keep_rhs", rows(exec, count * m_n),
+                           Impl::KeepRhs<T>{b_block, kept, m_n});
+      b_block = {kept.data, m_n, 1};
+    }
+    launch(exec, solved, b_block, x_block, count, diagnosis(), reset);
+    if (!measures()) continue;
+    const bool refines = m_options.refine() > 0;
+    const Impl::Columns<T> d{refines ? m_correction.data() : nullptr, m_n, 1};
+    const Impl::ResidualKernels<T, Impl::is_host_v<Exec>> measured{
+        A,     b_block,        {x_block.data, x_block.rhs_stride, x_block.row_stride},
+        count, m_norms.data(), m_words.data() + Impl::Diagnosis::backward_error,
+        d};
+    measured.measure(exec);
+    if (refines)
+      Impl::Refinement<T, Impl::is_host_v<Exec>>{measured, x_block, d}.launch(
+          exec, m_options.refine(), [&] {
+            // what it reports does not concern x: a diagnosis of its own
+            launch(exec, solved, {d.data, d.rhs_stride, d.row_stride}, d, count,
+                   {m_words.data() + Impl::Diagnosis::words}, true);
+          });
+    measured.report(exec);
+  }
+}
 
 }  // namespace Trikkos
 

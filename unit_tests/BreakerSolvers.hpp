@@ -5,6 +5,7 @@
 #define TRIKKOS_TEST_BREAKERSOLVERS_HPP
 
 #include <FastError.hpp>
+#include <InKernels.hpp>
 #include <Outcome.hpp>
 #include <Promise.hpp>
 
@@ -51,42 +52,6 @@ struct Judged {
   double score() const { return ok && std::isfinite(eta) ? eta : -1; }
 };
 
-/// The systems side by side: lower, diag, upper, b, x; made contiguous for the copies.
-template <class T>
-using Systems = Kokkos::View<T***, Kokkos::LayoutRight, TEST_EXECSPACE>;
-
-template <class T>
-struct SolveSystem {
-  Systems<T> systems;
-  Boundary boundary;
-  Options options;
-  Kokkos::View<int*, TEST_EXECSPACE> info;
-
-  KOKKOS_FUNCTION auto band(int k, int which) const {
-    return Kokkos::subview(systems, k, which, Kokkos::ALL);
-  }
-  KOKKOS_FUNCTION auto matrix(int k) const {
-    return Trikkos::Tridiagonal{band(k, 0), band(k, 1), band(k, 2), boundary};
-  }
-};
-template <class T>
-struct SolveByTeam : SolveSystem<T> {
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member) const {
-    const int k = member.league_rank();
-    const int result =
-        Trikkos::solve(member, this->matrix(k), this->band(k, 3), this->band(k, 4), this->options);
-    if (member.team_rank() == 0) this->info(k) = result;
-  }
-};
-template <class T>
-struct SolveByThread : SolveSystem<T> {
-  KOKKOS_FUNCTION void operator()(int k) const {
-    this->info(k) =
-        Trikkos::solve(Trikkos::this_thread, this->matrix(k), this->band(k, 3), this->band(k, 4));
-  }
-};
-
 /// Solves and judges up to `capacity` problems of one size and boundary: inside kernels all in one
 /// launch, host calls one after the other with one Workspace. The error is measured before rows
 /// were scaled, where the method judges rows.
@@ -96,22 +61,20 @@ class Solver {
   Solver(const Method& method, std::int64_t n, Boundary boundary, int capacity)
       : m_method(method),
         m_work(m_exec, method.level == Level::call ? n : 0, 1, method.options),
-        m_kernel{Systems<T>("systems", capacity, 5, n), boundary, method.options,
-                 Kokkos::View<int*, TEST_EXECSPACE>("info", capacity)},
-        m_systems(Kokkos::create_mirror_view(m_kernel.systems)),
-        m_info(Kokkos::create_mirror_view(m_kernel.info)) {}
+        m_memory("systems", capacity, 5, n),
+        m_systems{band(0), band(1), band(2), band(3), band(4), boundary},
+        m_host(Kokkos::create_mirror_view(m_memory)) {}
 
   std::vector<Judged> operator()(const std::vector<Problem<T>>& problems) {
     const int count = static_cast<int>(problems.size());
     for (int k = 0; k < count; ++k) put(k, problems[k]);
-    Kokkos::deep_copy(m_kernel.systems, m_systems);
-    launch(count);
-    Kokkos::deep_copy(m_systems, m_kernel.systems);
-    if (m_method.level != Level::call) Kokkos::deep_copy(m_info, m_kernel.info);
+    Kokkos::deep_copy(m_memory, m_host);
+    const std::vector<int> info = launch(count);
+    Kokkos::deep_copy(m_host, m_memory);
     std::vector<Judged> judged;
     for (int k = 0; k < count; ++k) {
-      m_x.assign(&m_systems(k, 4, 0), &m_systems(k, 4, 0) + m_systems.extent(2));
-      judged.push_back({error(problems[k]), m_info(k) == 0});
+      m_x.assign(&m_host(k, 4, 0), &m_host(k, 4, 0) + m_host.extent(2));
+      judged.push_back({error(problems[k]), info[k] == 0});
     }
     return judged;
   }
@@ -124,7 +87,7 @@ class Solver {
     const auto copy = [&](const HostSystem<T>& A) {
       const std::vector<T>* const bands[] = {&A.lower, &A.diag, &A.upper, &p.b};
       for (int which = 0; which < 4; ++which)
-        std::copy(bands[which]->begin(), bands[which]->end(), &m_systems(k, which, 0));
+        std::copy(bands[which]->begin(), bands[which]->end(), &m_host(k, which, 0));
     };
     if (p.row_exponents.empty() && transpose == Transpose::none) return copy(p.A);
     Problem<T> sent = p;
@@ -132,7 +95,7 @@ class Solver {
     if (transpose != Transpose::none)
       sent.A = Reference::transpose(sent.A, transpose == Transpose::conjugate_transpose);
     copy(sent.A);
-    std::copy(sent.b.begin(), sent.b.end(), &m_systems(k, 3, 0));
+    std::copy(sent.b.begin(), sent.b.end(), &m_host(k, 3, 0));
   }
   double error(const Problem<T>& p) const {
     if (judges_rows(m_method) || p.row_exponents.empty()) return fast_backward_error(p.A, m_x, p.b);
@@ -140,35 +103,34 @@ class Solver {
     apply_row_exponents(sent);
     return fast_backward_error(sent.A, m_x, sent.b);
   }
-  void launch(int count) {
-    const auto n = static_cast<std::int64_t>(m_systems.extent(2));
-    if (m_method.level == Level::call) {
-      for (int k = 0; k < count; ++k) {
-        Trikkos::solve(m_exec, m_work, m_kernel.matrix(k), m_kernel.band(k, 3),
-                       m_kernel.band(k, 4));
-        m_info(k) = m_work.status(m_exec).ok() ? 0 : 1;
-      }
-    } else if (m_method.level == Level::team) {
-      const auto bytes = Trikkos::team_scratch_bytes<T>(n, m_method.options, m_kernel.boundary);
-      Kokkos::parallel_for("teams",
-                           Kokkos::TeamPolicy<TEST_EXECSPACE>(m_exec, count, Kokkos::AUTO)
-                               .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes))),
-                           SolveByTeam<T>{m_kernel});
-    } else {
-      Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(m_exec, 0, count),
-                           SolveByThread<T>{m_kernel});
-    }
-    m_exec.fence();
+  Rows<T> band(int which) const {
+    return Kokkos::subview(m_memory, Kokkos::ALL, which, Kokkos::ALL);
   }
+  std::vector<int> launch(int count);
 
   TEST_EXECSPACE m_exec;
   Method m_method;
   Trikkos::Workspace<T, TEST_EXECSPACE> m_work;
-  SolveSystem<T> m_kernel;
-  decltype(Kokkos::create_mirror_view(Systems<T>())) m_systems;
-  decltype(Kokkos::create_mirror_view(Kokkos::View<int*, TEST_EXECSPACE>())) m_info;
+  using Memory = Kokkos::View<T***, Kokkos::LayoutRight, TEST_EXECSPACE>;
+  Memory m_memory;  // lower, diag, upper, b, x
+  Systems<T> m_systems;
+  decltype(Kokkos::create_mirror_view(Memory())) m_host;
   std::vector<T> m_x;
 };
+
+/// 0 for each system that was solved.
+template <class T>
+std::vector<int> Solver<T>::launch(int count) {
+  if (m_method.level == Level::team) return solve_by_teams(m_systems, count, m_method.options);
+  if (m_method.level == Level::thread) return solve_by_threads(m_systems, count);
+  std::vector<int> info;
+  for (int k = 0; k < count; ++k) {
+    Trikkos::solve(m_exec, m_work, m_systems.matrix(k), m_systems.row(m_systems.b, k),
+                   m_systems.row(m_systems.x, k));
+    info.push_back(m_work.status(m_exec).ok() ? 0 : 1);
+  }
+  return info;
+}
 
 /// The largest n, at most `wanted`, for which a team finds its scratch on every backend (OpenMP
 /// grants 32 KiB, of which Kokkos keeps some).

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <InKernels.hpp>
 #include <Kokkos_Core.hpp>
 #include <Promise.hpp>
 #include <Trikkos.hpp>
@@ -43,41 +44,16 @@ constexpr double scaled(double bound_for_double) {
 
 // ---- a team in a user's kernel
 
-/// Twice: the scratch is free again after each solve. Every thread must learn the same.
-template <class T, class B>
-struct SolveInTeams {
-  Trikkos::Tridiagonal<Vector<T>> A;
-  B b, x;
-  Options options;
-  Kokkos::View<int*, TEST_EXECSPACE> info;
-
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int k = member.league_rank();
-    const auto right = Kokkos::subview(b, k, Kokkos::ALL),
-               left = Kokkos::subview(x, k, Kokkos::ALL);
-    const int first = Trikkos::solve(member, A, right, left, options);
-    const int second = Trikkos::solve(member, A, right, left, options);
-    if (first != second) Kokkos::atomic_max(&info(k), 1 << 20);
-    Kokkos::atomic_max(&info(k), second);
-    Kokkos::atomic_max(&info(k), -second);
-  }
-};
-
-template <class T, class B>
-std::vector<int> solve_in_teams(const Trikkos::Tridiagonal<Vector<T>>& A, const B& b, const B& x,
-                                const Options& options, int team_size) {
-  const TEST_EXECSPACE exec;
-  const auto teams = static_cast<int>(b.extent(0));
-  const Kokkos::View<int*, TEST_EXECSPACE> info("info", teams);
-  const auto bytes = static_cast<int>(Trikkos::team_scratch_bytes<T>(
-      static_cast<std::int64_t>(A.diag.extent(0)), options, A.boundary));
-  using Policy = Kokkos::TeamPolicy<TEST_EXECSPACE>;
-  Policy policy =
-      team_size > 0 ? Policy(exec, teams, team_size) : Policy(exec, teams, Kokkos::AUTO);
-  policy.set_scratch_size(0, Kokkos::PerTeam(bytes));
-  Kokkos::parallel_for("teams", policy, SolveInTeams<T, B>{A, b, x, options, info});
-  return Reference::to_host(info);
+/// A, of rank 1, with each right-hand side; twice.
+template <class T>
+std::vector<int> solve_in_teams(const Trikkos::Tridiagonal<Vector<T>>& A, const Test::Rows<T>& b,
+                                const Test::Rows<T>& x, const Options& options, int team_size) {
+  const auto for_all = [&](const Vector<T>& band) {
+    return Test::Rows<T>(band.data(), Kokkos::LayoutStride(b.extent(0), 0, b.extent(1), 1));
+  };
+  return Test::solve_by_teams<T>(
+      {for_all(A.lower), for_all(A.diag), for_all(A.upper), b, x, A.boundary},
+      static_cast<int>(b.extent(0)), options, team_size, true);
 }
 
 std::vector<int> team_sizes() {  // 0: AUTO

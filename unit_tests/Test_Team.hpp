@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <InKernels.hpp>
 #include <Promise.hpp>
 
 /// \file
@@ -19,29 +20,6 @@ using Trikkos::Pivoting;
 using Trikkos::Transpose;
 
 template <class T>
-using Vectors = Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE>;
-
-/// One team a system: bands, b and x of rank 2 (system, row).
-template <class T>
-struct SolveSystems {
-  Vectors<T> lower, diag, upper, b, x;
-  Boundary boundary;
-  Options options;
-  Kokkos::View<int*, TEST_EXECSPACE> info;
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member) const {
-    using Kokkos::ALL;
-    const int k = member.league_rank();
-    const Trikkos::Tridiagonal A{Kokkos::subview(lower, k, ALL), Kokkos::subview(diag, k, ALL),
-                                 Kokkos::subview(upper, k, ALL), boundary};
-    const int result =
-        Trikkos::solve(member, A, Kokkos::subview(b, k, ALL), Kokkos::subview(x, k, ALL), options);
-    Kokkos::single(Kokkos::PerTeam(member), [&] { info(k) = result; });
-  }
-};
-
-template <class T>
 struct Result {
   std::vector<T> x;
   int info;
@@ -53,36 +31,28 @@ template <class T>
 std::vector<Result<T>> solve(const std::vector<Reference::HostSystem<T>>& A,
                              const std::vector<std::vector<T>>& b, const Options& options,
                              int team_size, bool in_place) {
-  const int systems = static_cast<int>(A.size());
-  const Boundary boundary = A[0].periodic ? Boundary::periodic : Boundary::open;
+  const int count = static_cast<int>(A.size());
   const std::int64_t n = A[0].size();
-  const auto vectors = [&](const std::string& label) { return Vectors<T>(label, systems, n); };
-  const auto copy = [&](const Vectors<T>& to, const auto& row) {
-    const auto host = Kokkos::create_mirror_view(to);
-    for (int k = 0; k < systems; ++k)
+  const auto vectors = [&](const std::string& label, const auto& row) {
+    const Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE> all(label, count, n);
+    const auto host = Kokkos::create_mirror_view(all);
+    for (int k = 0; k < count; ++k)
       for (std::int64_t i = 0; i < n; ++i) host(k, i) = row(k)[i];
-    Kokkos::deep_copy(to, host);
+    Kokkos::deep_copy(all, host);
+    return all;
   };
-  SolveSystems<T> kernel{vectors("lower"), vectors("diag"),
-                         vectors("upper"), vectors("b"),
-                         vectors("x"),     boundary,
-                         options,          Kokkos::View<int*, TEST_EXECSPACE>("info", systems)};
-  copy(kernel.lower, [&](int k) { return A[k].lower; });
-  copy(kernel.diag, [&](int k) { return A[k].diag; });
-  copy(kernel.upper, [&](int k) { return A[k].upper; });
-  copy(kernel.b, [&](int k) { return b[k]; });
-  if (in_place) kernel.x = kernel.b;
+  Systems<T> systems{vectors("lower", [&](int k) { return A[k].lower; }),
+                     vectors("diag", [&](int k) { return A[k].diag; }),
+                     vectors("upper", [&](int k) { return A[k].upper; }),
+                     vectors("b", [&](int k) { return b[k]; }),
+                     vectors("x", [&](int) { return std::vector<T>(n); }),
+                     A[0].periodic ? Boundary::periodic : Boundary::open};
+  if (in_place) systems.x = systems.b;
 
-  const auto bytes = static_cast<int>(Trikkos::team_scratch_bytes<T>(n, options, boundary));
-  using Policy = Kokkos::TeamPolicy<TEST_EXECSPACE>;
-  auto policy = team_size > 0 ? Policy(systems, team_size) : Policy(systems, Kokkos::AUTO);
-  Kokkos::parallel_for("teams", policy.set_scratch_size(0, Kokkos::PerTeam(bytes)), kernel);
-  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.x);
-  const auto info = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.info);
+  const auto info = solve_by_teams(systems, count, options, team_size);
   std::vector<Result<T>> results;
-  for (int k = 0; k < systems; ++k) {
-    Result<T> r{std::vector<T>(n), info(k), 0};
-    for (std::int64_t i = 0; i < n; ++i) r.x[i] = x(k, i);
+  for (int k = 0; k < count; ++k) {
+    Result<T> r{Reference::to_host(systems.row(systems.x, k)), info[k], 0};
     const auto op_A =
         options.transpose() == Transpose::none ? A[k] : Reference::transpose(A[k], false);
     r.eta = Reference::backward_error(op_A, r.x, b[k]);

@@ -116,7 +116,7 @@ struct SpikeFold {
   Real<V> growth = constant<Real<V>>(0);  // largest fill, of rows whose largest entry is near 1
 
   KOKKOS_FORCEINLINE_FUNCTION SpikeFold(const Rows& rows_, const Equation<V>& e, const V& x_prev)
-      : rows(rows_), p(e.b), q(e.c), f(e.d - e.a * x_prev) {}
+      : rows(rows_), p(e.b), q(e.c), f(fused(-e.a, x_prev, e.d)) {}
 
   template <Pivoting P, class Mask>
   KOKKOS_FORCEINLINE_FUNCTION void eliminate(std::int64_t k, const Mask& two_by_two,

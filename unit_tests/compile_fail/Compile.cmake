@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: Trikkos contributors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# cmake -DCOMPILER=... -DFLAGS=<file, one per line> -DSOURCE=... -DOBJECT=... -P Compile.cmake
+# cmake -DCOMPILER=... -DFLAGS=<file, one per line> -DSOURCE=... [-DHEADER=...] -P Compile.cmake
 # A source with a line "// expect: <words>" must not compile and the compiler must print these words;
-# a source without one is a control and must compile. "// flags: <flags>" adds to FLAGS.
+# a source without one is a control and must compile. "// flags: <flags>" adds to FLAGS. HEADER is
+# included first; without a SOURCE it is precompiled, for the sources to come.
 
 file(STRINGS "${FLAGS}" lines)
 set(flags "")
@@ -15,13 +16,23 @@ foreach(line IN LISTS lines)
 endforeach()
 list(REMOVE_ITEM flags -I -D)  # from empty lists
 
+if(NOT SOURCE)
+  execute_process(
+    COMMAND "${COMPILER}" ${flags} -x c++-header "${HEADER}" -o "${HEADER}.gch"
+    COMMAND_ERROR_IS_FATAL ANY)
+  return()
+endif()
+if(HEADER)
+  list(APPEND flags -include "${HEADER}")
+endif()
+
 file(STRINGS "${SOURCE}" more REGEX "^// flags: ")
 string(REPLACE "// flags: " "" more "${more}")
 separate_arguments(more UNIX_COMMAND "${more}")
 list(APPEND flags ${more})
 
 execute_process(
-  COMMAND "${COMPILER}" ${flags} -c "${SOURCE}" -o "${OBJECT}"
+  COMMAND "${COMPILER}" ${flags} -fsyntax-only "${SOURCE}"
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 file(STRINGS "${SOURCE}" expected REGEX "^// expect: ")
 

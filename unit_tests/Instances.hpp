@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_TEST_INSTANCES_HPP
+#define TRIKKOS_TEST_INSTANCES_HPP
+
+#include <BreakerSolvers.hpp>
+#include <Trikkos.hpp>
+#include <TrikkosInstances.hpp>
+
+/// \file
+/// What many tests instantiate of the tests' own, declared for all of them here, compiled once for
+/// each scalar by Instances.cpp.in.
+
+#define TRIKKOS_TEST_INSTANCES(EXTERN, T)                                                         \
+  EXTERN template double Reference::backward_error(const Reference::HostSystem<T>&,               \
+                                                   const std::vector<T>&, const std::vector<T>&); \
+  EXTERN template std::vector<T> Reference::multiply(const Reference::HostSystem<T>&,             \
+                                                     const std::vector<T>&);                      \
+  EXTERN template Reference::Solution<Reference::WideOf<T>> Reference::solve_wide(                \
+      const Reference::HostSystem<T>&, const std::vector<T>&);                                    \
+  EXTERN template Test::Outcome<T> Test::solve(const Reference::HostSystem<T>&,                   \
+                                               const std::vector<T>&, const Trikkos::Options&);   \
+  EXTERN template std::vector<int> Test::solve_by_teams(const Test::Systems<T>&, int,             \
+                                                        const Trikkos::Options&, int, bool);      \
+  EXTERN template std::vector<int> Test::solve_by_threads(const Test::Systems<T>&, int);          \
+  EXTERN template class Test::Breaker::Solver<T>;
+
+TRIKKOS_TEST_INSTANCES(extern, float)
+TRIKKOS_TEST_INSTANCES(extern, double)
+TRIKKOS_TEST_INSTANCES(extern, Kokkos::complex<float>)
+TRIKKOS_TEST_INSTANCES(extern, Kokkos::complex<double>)
+
+#endif
