@@ -109,7 +109,7 @@ class Options {
   KOKKOS_FUNCTION constexpr Scaling scaling() const { return m_scaling; }
 
   /// Lets every solve compute its own normwise backward error (see `backward_error`) and flag the
-  /// Status as `inaccurate` where it exceeds `tolerance`, or 50 units in the last place (1.1e-14 in
+  /// Status as `inaccurate` where it exceeds `tolerance`, or 45 units in the last place (1e-14 in
   /// double) where that is less, or is not a number. Reads A, x and b twice and copies b, 96 bytes
   /// an unknown in double; still asynchronous. 0 switches it off.
   KOKKOS_FUNCTION constexpr Options& verify(double tolerance) {
@@ -123,8 +123,8 @@ class Options {
   /// for each right-hand side by itself; once that error is at rounding (epsilon), only where it
   /// stays there and the largest error of a single row, |b - A x| / (|A| |x| + |b|) in it, gets
   /// smaller. So refinement does no harm, and 2 steps give small unknowns of badly scaled columns
-  /// their digits. A Status is then never ok with a backward error above 50 units in the last place
-  /// (1.1e-14 in double). A first step costs another solve and about 180 bytes an unknown in double
+  /// their digits. A Status is then never ok with a backward error above 45 units in the last place
+  /// (1e-14 in double). A first step costs another solve and about 180 bytes an unknown in double
   /// (the check of `verify` is included), each further one a solve and 120 bytes. 0: none.
   KOKKOS_FUNCTION constexpr Options& refine(int steps) {
     m_refine = steps;

@@ -19,8 +19,8 @@ struct Status {
     not_finite,  ///< Inf or NaN in A or b, or an intermediate overflow
     unstable,    ///< pivoting was needed where the algorithm does none (`thomas`, `pcr`: at all;
                  ///< `spike`: across partitions), so x is not to be trusted; `segmented` does it
-    inaccurate   ///< `Options::verify` or `refine`: the backward error exceeds 50 units in the last
-                 ///< place (1.1e-14 in double), or the tolerance of `verify` where that is less
+    inaccurate   ///< `Options::verify` or `refine`: the backward error exceeds 45 units in the last
+                 ///< place (1e-14 in double), or the tolerance of `verify` where that is less
   };
 
   Reason reason = Reason::none;
@@ -47,7 +47,7 @@ struct Status {
         char eta[32];
         std::snprintf(eta, sizeof eta, "%.2g", backward_error);
         return std::string("backward error ") + eta +
-               " exceeds 50 units in the last place or the tolerance of Options::verify";
+               " exceeds 45 units in the last place or the tolerance of Options::verify";
       }
     }
     return "unknown";

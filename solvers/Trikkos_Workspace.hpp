@@ -217,7 +217,7 @@ Status Workspace<T, Exec>::status(const Exec& exec) const {
     s.backward_error = -1;
     return s;
   }
-  double tolerance = 50 * Kokkos::Experimental::epsilon_v<Impl::Real<T>>;
+  double tolerance = 45 * Kokkos::Experimental::epsilon_v<Impl::Real<T>>;
   if (m_options.verify() > 0) tolerance = std::min(tolerance, m_options.verify());
   const bool accurate = s.backward_error <= tolerance;
   if (s.reason == Status::Reason::unstable && m_options.refine() > 0 && accurate) {

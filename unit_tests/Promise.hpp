@@ -42,7 +42,7 @@ constexpr double promised(const Method& m) {
   using R = Trikkos::Impl::Real<T>;
   constexpr double unit = std::numeric_limits<R>::epsilon();
   // Workspace::status, solvers/README.md: refine; but for the rounding of what it measures
-  if (m.options.refine() > 0) return 50 * unit * (1 + 1e-9);
+  if (m.options.refine() > 0) return 45 * unit * (1 + 1e-9);
   switch (algorithm_of(m)) {
     case Algorithm::spike:  // solvers/README.md: spike, Stability; what two ends of a partition
       return (sizeof(R) == 8 ? 1 << 20 : 1 << 12) * unit;  // may differ by goes into one row

@@ -101,12 +101,11 @@ TEST(TEST_CATEGORY, spike_meets_the_gates_of_table_iv) {
 
 /// ... and of a backward error, with one step of refinement. In types 14 to 16 the diagonal is zero
 /// or nearly, and partitions are singular, those of an odd size by themselves: there the Status may
-/// say that x is not good, but not that a bad one is; and not always. What passes has the 50 units
-/// in the last place that an ok status promises, 1.11e-14, and few solves exceed 1e-14.
+/// say that x is not good, but not that a bad one is; and not always.
 TEST(TEST_CATEGORY, spike_refined_meets_the_gates_of_table_iii) {
   for (const Gallery type : Trikkos::table_iii) {
     const bool hard = static_cast<int>(type) + 1 >= 14;
-    int solves = 0, flagged = 0, above = 0;
+    int solves = 0, flagged = 0;
     for (int seed = 1; seed <= 3; ++seed) {
       const auto& A = paper(type, seed);
       const auto rhs = right_hand_sides(A, seed);
@@ -117,13 +116,11 @@ TEST(TEST_CATEGORY, spike_refined_meets_the_gates_of_table_iii) {
           const auto r = solve(A, rhs[k], options);
           ++solves;
           flagged += !r.ok();
-          above += r.ok() && r.eta > 1e-14;
-          if (!hard || r.ok()) expect_good(r, Breaker::promised<double>({options}));
+          if (!hard || r.ok()) expect_good(r, 1e-14);
         }
       }
     }
     EXPECT_LE(2 * flagged, solves) << name(type);
-    EXPECT_LE(20 * above, solves) << name(type);
   }
 }
 

@@ -145,8 +145,10 @@ struct OrthogonalCarry {
     const Equation<V> e0 = rows.equation(0), e1 = rows.equation(1);
     Segment<V> s = start_segment(e0, e1);
     typename Rows::index_type k = 2;
+    Segment<V> in_registers = s;  // s itself, which what follows refers to, is kept in memory
     TRIKKOS_UNROLL(1)
-    for (; k < inner; ++k) carry(s, rows.inner_equation(k));
+    for (; k < inner; ++k) carry(in_registers, rows.inner_equation(k));
+    s = in_registers;
     if (inner < 2) {
       s = transparent_segment<V>();
       select_segment(rows.longer_than(0), s, single_row_segment(e0));

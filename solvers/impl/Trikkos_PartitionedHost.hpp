@@ -98,11 +98,13 @@ struct LanePartitions {
   /// Row k of each partition, with 0 < k < inner_rows(), or 0 where that is not row 0 of A.
   KOKKOS_FORCEINLINE_FUNCTION Equation<V> inner_equation(std::int64_t k) const {
     prefetch(k);
-    return scaled(Equation<V>{load(A.sub, k), load(A.main, k), load(A.super, k), load<false>(b, k)},
-                  A.scale_rows);
+    return scaled(
+        Equation<V>{load_band(A.sub, k), load_band(A.main, k), load_band(A.super, k), load(b, k)},
+        A.scale_rows);
   }
-  /// Row k where it may be an end of the matrix, or lie behind it: then 1 x = 0.
-  KOKKOS_FORCEINLINE_FUNCTION Equation<V> edge_equation(std::int64_t k) const {
+  /// Row k where it may be an end of the matrix, or lie behind it: then 1 x = 0. Rare, so kept out
+  /// of the recurrences.
+  [[gnu::noinline]] KOKKOS_FUNCTION Equation<V> edge_equation(std::int64_t k) const {
     Equation<V> e{};
     for (int l = 0; l < width; ++l) {
       const std::int64_t i = row_of(l) + k;
@@ -116,7 +118,8 @@ struct LanePartitions {
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V> equation(std::int64_t k) const {
     const bool inner = k < inner_rows() && (k > 0 || first_row > 0);
-    return inner ? inner_equation(k) : edge_equation(k);
+    // of a copy, so that the compiler need not think that the call changes what loops hold
+    return inner ? inner_equation(k) : LanePartitions(*this).edge_equation(k);
   }
   /// Lanes with more than k rows.
   KOKKOS_FORCEINLINE_FUNCTION auto longer_than(std::int64_t k) const {
@@ -153,15 +156,55 @@ struct LanePartitions {
                        __builtin_prefetch(b.data + i * b.stride);))
     static_cast<void>(k);
   }
-  template <bool Band = true>
   KOKKOS_FORCEINLINE_FUNCTION V load(const Strided<const T>& from, std::int64_t k) const {
-    const T* const p = from.data + (first_row + k) * from.stride;
-    const std::int64_t step = stride * from.stride;
-    V v{};
-    for (int l = 0; l < width; ++l) set_lane(v, l, Band ? A.value(p[l * step]) : p[l * step]);
+    return gathered(from.data + (first_row + k) * from.stride, stride * from.stride,
+                    std::make_integer_sequence<int, width>{});
+  }
+  KOKKOS_FORCEINLINE_FUNCTION V load_band(const Strided<const T>& from, std::int64_t k) const {
+    const V v = load(from, k);
+    if constexpr (is_complex_v<T>)
+      if (A.conjugated) return conjugate(v);
     return v;
   }
+  /// All lanes at once: set one by one, each would cost an instruction on the whole vector.
+  template <int... l>
+  KOKKOS_FORCEINLINE_FUNCTION static V gathered(const T* p, std::int64_t step,
+                                                std::integer_sequence<int, l...>) {
+    if constexpr (is_complex_v<T>)
+      return V{Real<V>{p[l * step].real()...}, Real<V>{p[l * step].imag()...}};
+    else
+      return V{p[l * step]...};
+  }
 };
+
+// ---- chains of segments
+
+template <class T, class S>
+Segment<T> lane_of(const Segment<S>& s, int l) {
+  const auto& [A, B] = s;
+  return {{lane(A.l, l), lane(A.u, l), lane(A.p, l), lane(A.f, l)},
+          {lane(B.l, l), lane(B.u, l), lane(B.p, l), lane(B.q, l), lane(B.f, l)}};
+}
+/// Merges `right`, whose first row in lane l is `row + l * stride`, into the chain `s` and keeps
+/// the node. With `report`, reports lanes whose merge breaks down.
+template <class T, class S>
+void chain(const Diagnosis& diagnosis, Segment<S>& s, const Segment<S>& right, MergeNode<S>& node,
+           bool report, std::int64_t row, std::int64_t stride = 0) {
+  const Segment<S> left = s;
+  s = merge(left, right, node);
+  if (!report) return;
+  for (int l = 0; l < static_cast<int>(sizeof(S) / sizeof(T)); ++l)
+    diagnose_merge<T>(diagnosis, lane_of<T>(left, l), lane_of<T>(right, l), lane_of<T>(s, l),
+                      lane(node.g[MergeNode<S>::first_of_v1], l), row + l * stride);
+}
+/// Splits the bounds of a chain into those of its last link, returned, and of the rest.
+template <class S>
+Bounds<S> unchain(Bounds<S>& b, const MergeNode<S>& node) {
+  const auto [v1, u2] = meeting_point(b, node);
+  const Bounds<S> last{v1, u2, b.last, b.next};
+  b = {b.prev, b.first, v1, u2};
+  return last;
+}
 
 /// Everything that one solve on the host needs to know.
 template <class T, class Elimination>
@@ -197,35 +240,6 @@ struct PartitionedHost {
     return r;
   }
 
-  // ---- chains of segments
-
-  /// Merges `right` into the chain `s` and keeps the node. With `report`, reports lanes whose merge
-  /// breaks down; `row(l)` is the first row of `right`.
-  template <class S, class Row>
-  void chain(Segment<S>& s, const Segment<S>& right, MergeNode<S>& node, bool report,
-             const Row& row) const {
-    const Segment<S> left = s;
-    s = merge(left, right, node);
-    if (!report) return;
-    for (int l = 0; l < static_cast<int>(sizeof(S) / sizeof(T)); ++l)
-      diagnose_merge<T>(diagnosis, lane_of(left, l), lane_of(right, l), lane_of(s, l),
-                        lane(node.g[MergeNode<S>::first_of_v1], l), row(l));
-  }
-  template <class S>
-  static Segment<T> lane_of(const Segment<S>& s, int l) {
-    const auto& [A, B] = s;
-    return {{lane(A.l, l), lane(A.u, l), lane(A.p, l), lane(A.f, l)},
-            {lane(B.l, l), lane(B.u, l), lane(B.p, l), lane(B.q, l), lane(B.f, l)}};
-  }
-  /// Splits the bounds of a chain into those of its last link, returned, and of the rest.
-  template <class S>
-  static Bounds<S> unchain(Bounds<S>& b, const MergeNode<S>& node) {
-    const auto [v1, u2] = meeting_point(b, node);
-    const Bounds<S> last{v1, u2, b.last, b.next};
-    b = {b.prev, b.first, v1, u2};
-    return last;
-  }
-
   // ---- the three phases
 
   /// `next_tile` is the one whose rows are fetched meanwhile.
@@ -257,15 +271,18 @@ struct PartitionedHost {
     Segment<T> s = transparent_segment<T>();
     for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile) {
       MergeNode<V>* const nodes = link_nodes(store, tile);
-      Segment<V> run = elimination.reduce(partitions(rhs, tile, 0, tile + 1));
-      for (std::int64_t link = 1; link < shape.links; ++link) {
+      Segment<V> run;
+      for (std::int64_t link = 0; link < shape.links; ++link) {
         const auto p = partitions(rhs, tile, link, tile + 1);
-        chain(run, elimination.reduce(p), nodes[link - 1], report,
-              [&](int l) { return p.row_of(l); });
+        const Segment<V> next = elimination.reduce(p);
+        if (link == 0)
+          run = next;
+        else
+          chain<T>(diagnosis, run, next, nodes[link - 1], report, p.first_row, p.stride);
       }
       for (int l = 0; l < width; ++l)
-        chain(s, lane_of(run, l), store.run_nodes[tile * width + l], report,
-              [&](int) { return first_row(tile, l); });
+        chain<T>(diagnosis, s, lane_of<T>(run, l), store.run_nodes[tile * width + l], report,
+                 first_row(tile, l));
     }
     store.group_segments[group] = s;
   }
@@ -274,8 +291,8 @@ struct PartitionedHost {
     const auto store = storage_of(rhs);
     Segment<T> s = store.group_segments[0];
     for (std::int64_t g = 1; g < shape.groups; ++g)
-      chain(s, store.group_segments[g], store.group_nodes[g], true,
-            [&](int) { return g * shape.group_rows(); });
+      chain<T>(diagnosis, s, store.group_segments[g], store.group_nodes[g], true,
+               g * shape.group_rows());
     Bounds<T> bounds = solve_root(s, A.periodic());
     diagnose_root(diagnosis, s, A.periodic(), bounds, A.n);
     for (std::int64_t g = shape.groups - 1; g > 0; --g)
