@@ -117,6 +117,8 @@ struct LanePartitions {
     return scaled(e, A.scale_rows);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V> equation(std::int64_t k) const {
+    const V zero = constant<V>(0);
+    if (k >= rows) return {zero, constant<V>(1), zero, zero};
     const bool inner = k < inner_rows() && (k > 0 || first_row > 0);
     // of a copy, so that the compiler need not think that the call changes what loops hold
     return inner ? inner_equation(k) : LanePartitions(*this).edge_equation(k);
