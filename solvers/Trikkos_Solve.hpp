@@ -8,7 +8,7 @@
 #include <Trikkos_Plan.hpp>
 #include <Trikkos_Workspace.hpp>
 #include <impl/Trikkos_TeamSolve.hpp>
-#include <impl/Trikkos_Thomas.hpp>
+#include <impl/thomas/Trikkos_Thomas.hpp>
 
 /// \file
 /// The one verb: `solve`. A x = b for one tridiagonal matrix A of n rows.

@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <impl/Trikkos_Check.hpp>
 #include <impl/Trikkos_ColumnScaling.hpp>
-#include <impl/Trikkos_Partitioned.hpp>
-#include <impl/Trikkos_PcrHostCall.hpp>
 #include <impl/Trikkos_Refinement.hpp>
-#include <impl/Trikkos_Spike.hpp>
-#include <impl/Trikkos_ThomasHostCall.hpp>
+#include <impl/pcr/Trikkos_PcrCall.hpp>
+#include <impl/segmented/Trikkos_Segmented.hpp>
+#include <impl/spike/Trikkos_Spike.hpp>
+#include <impl/thomas/Trikkos_ThomasCall.hpp>
 #include <variant>
 
 namespace Trikkos {
@@ -98,8 +98,8 @@ class Workspace {
   using Memory = typename Exec::memory_space;
   using Segmented = Impl::Segmented<T, Exec>;
   using Spike = Impl::Spike<T, Exec>;
-  using Pcr = Impl::PcrHostCall<T, Exec>;
-  using Thomas = Impl::ThomasHostCall<T, Exec>;
+  using Pcr = Impl::PcrCall<T, Exec>;
+  using Thomas = Impl::ThomasCall<T, Exec>;
   using Method = std::variant<Segmented, Spike, Pcr, Thomas>;
 
   template <class View, class B>

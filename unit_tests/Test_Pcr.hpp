@@ -125,7 +125,7 @@ void expect_solved(const Host<T>& host_A, const std::vector<T>& host_b, const Op
 template <class T>
 void solves_dominant_matrices() {
   const TEST_EXECSPACE exec;
-  using Call = Trikkos::Impl::PcrHostCall<T, TEST_EXECSPACE>;
+  using Call = Trikkos::Impl::PcrCall<T, TEST_EXECSPACE>;
   const std::int64_t open = Call::template on_chip<1>, ring = Call::template on_chip<2>;
   std::vector<std::int64_t> sizes = {0,    1,    2,    3,    4,     5,     7,   8,
                                      31,   32,   33,   100,  127,   128,   129, 1000,

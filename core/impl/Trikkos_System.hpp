@@ -30,8 +30,8 @@ Strided<T> strided(const View& v) {
 template <class T>
 struct Bands {
   Strided<const T> sub, main, super;  // sub[i], super[i] are valid but for the ends
-  const T* lower_corner = nullptr;    // A(0,n-1), A(n-1,0): null in an open matrix
-  const T* upper_corner = nullptr;
+  const T* top_right = nullptr;       // A(0,n-1), A(n-1,0): null in an open matrix
+  const T* bottom_left = nullptr;
   std::int64_t n = 0;
   bool conjugated = false;
   bool scale_rows = true;  // `Scaling::rows`: for the algorithms that scale rows as they read them
@@ -43,17 +43,17 @@ struct Bands {
   }
   KOKKOS_FORCEINLINE_FUNCTION T lower(std::int64_t i) const {
     if (i > 0) return value(sub[i]);
-    return lower_corner ? value(*lower_corner) : T(0);
+    return top_right ? value(*top_right) : T(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION T diag(std::int64_t i) const { return value(main[i]); }
   KOKKOS_FORCEINLINE_FUNCTION T upper(std::int64_t i) const {
     if (i < n - 1) return value(super[i]);
-    return upper_corner ? value(*upper_corner) : T(0);
+    return bottom_left ? value(*bottom_left) : T(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_contiguous() const {  // and needs no conjugation
     return sub.stride == 1 && main.stride == 1 && super.stride == 1 && !conjugated;
   }
-  KOKKOS_INLINE_FUNCTION bool periodic() const { return lower_corner != nullptr; }
+  KOKKOS_INLINE_FUNCTION bool periodic() const { return top_right != nullptr; }
 };
 
 template <class View>
@@ -75,8 +75,8 @@ KOKKOS_INLINE_FUNCTION auto bands(const Tridiagonal<View>& A, Transpose op = Tra
     r.super = {lower.data + lower.stride, lower.stride};
   }
   if (A.boundary == Boundary::periodic && r.n > 0) {
-    r.lower_corner = op == Transpose::none ? first : last;
-    r.upper_corner = op == Transpose::none ? last : first;
+    r.top_right = op == Transpose::none ? first : last;
+    r.bottom_left = op == Transpose::none ? last : first;
   }
   return r;
 }

@@ -42,8 +42,8 @@ struct ScaleColumn {
     r.main = {diag, 1};
     r.super = {upper, 1};
     if (A.periodic()) {
-      r.lower_corner = lower;
-      r.upper_corner = upper + (A.n - 1);
+      r.top_right = lower;
+      r.bottom_left = upper + (A.n - 1);
     }
     r.scale_rows = false;
     return r;

@@ -5,8 +5,10 @@
 #define TRIKKOS_IMPL_TEAMSOLVE_HPP
 
 #include <impl/Trikkos_KernelTeam.hpp>
-#include <impl/Trikkos_Pcr.hpp>
-#include <impl/Trikkos_TeamPartitions.hpp>
+#include <impl/partition/Trikkos_InKernelPartitions.hpp>
+#include <impl/pcr/Trikkos_Pcr.hpp>
+#include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
+#include <impl/spike/Trikkos_DiagonalPivoting.hpp>
 
 /// \file
 /// One system by one team inside a user's kernel: the algorithms that work in its scratch.
@@ -85,7 +87,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t partitions_in_team(const Member& member, con
   const std::int64_t rows = partition_rows<Elimination>(A.n, options.partition_size());
   const std::int64_t bad =
       in_scratch<T>(member, partition_words(A.n, rows), [&](const auto& team, T* memory) {
-        return TeamPartitions<T, Elimination>{A, b, x, rows}.solve(team, memory);
+        return InKernelPartitions<T, Elimination>{A, b, x, rows}.solve(team, memory);
       });
   return bad < A.n ? bad : -1;
 }

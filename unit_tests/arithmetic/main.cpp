@@ -9,8 +9,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <impl/Trikkos_DiagonalPivoting.hpp>
-#include <impl/Trikkos_PartitionedHost.hpp>
+#include <impl/partition/Trikkos_HostPartitions.hpp>
+#include <impl/spike/Trikkos_DiagonalPivoting.hpp>
 #include <random>
 #include <string>
 #include <vector>
@@ -196,7 +196,7 @@ void advection_is_solved(const char* type) {
   A.super = {upper.data(), 1};
   A.n = n;
   for (const std::int64_t rows : {0, 2, 15, 66, 512}) {
-    using Host = PartitionedHost<T, OrthogonalCarry>;
+    using Host = HostPartitions<T, OrthogonalCarry>;
     const HostShape shape(OrthogonalCarry{}, n, rows, lane_count<T>);
     struct alignas(64) Line {
       char bytes[64];

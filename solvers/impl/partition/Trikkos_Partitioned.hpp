@@ -5,8 +5,8 @@
 #define TRIKKOS_IMPL_PARTITIONED_HPP
 
 #include <algorithm>
-#include <impl/Trikkos_PartitionedHost.hpp>
-#include <impl/Trikkos_PartitionedTeam.hpp>
+#include <impl/partition/Trikkos_DevicePartitions.hpp>
+#include <impl/partition/Trikkos_HostPartitions.hpp>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -22,14 +22,14 @@ class Partitioned {
                 lane_count<T>) {}
 
   std::int64_t storage_words() const {
-    return PartitionedHost<T, Elimination>::storage_words(m_shape);
+    return HostPartitions<T, Elimination>::storage_words(m_shape);
   }
   std::int64_t parallel_items() const { return m_shape.groups; }
 
   void launch(const Exec& exec, const Bands<T>& A, const Columns<const T>& b, const Columns<T>& x,
               std::int64_t rhs_count, T* storage, const Diagnosis& diagnosis, bool reset) const {
-    PartitionedHost<T, Elimination>{A, b, x, {}, m_shape, diagnosis, storage}.launch(
-        exec, rhs_count, reset);
+    HostPartitions<T, Elimination>{A, b, x, {}, m_shape, diagnosis, storage}.launch(exec, rhs_count,
+                                                                                    reset);
   }
 
  private:
@@ -55,7 +55,7 @@ class Partitioned<T, Exec, Elimination, false> {
 
   void launch(const Exec& exec, const Bands<T>& A, const Columns<const T>& b, const Columns<T>& x,
               std::int64_t rhs_count, T* storage, const Diagnosis& diagnosis, bool reset) const {
-    PartitionedTeam<T, Elimination>{A, b, x, {}, m_shape, m_layout, diagnosis, storage}.launch(
+    DevicePartitions<T, Elimination>{A, b, x, {}, m_shape, m_layout, diagnosis, storage}.launch(
         exec, rhs_count, reset);
   }
 
@@ -70,9 +70,6 @@ class Partitioned<T, Exec, Elimination, false> {
   TileShape<T, 0> m_shape;
   TeamLayout m_layout;
 };
-
-template <class T, class Exec>
-using Segmented = Partitioned<T, Exec, OrthogonalCarry>;
 
 }  // namespace Trikkos::Impl
 

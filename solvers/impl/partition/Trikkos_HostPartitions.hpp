@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef TRIKKOS_IMPL_PARTITIONEDHOST_HPP
-#define TRIKKOS_IMPL_PARTITIONEDHOST_HPP
+#ifndef TRIKKOS_IMPL_HOSTPARTITIONS_HPP
+#define TRIKKOS_IMPL_HOSTPARTITIONS_HPP
 
 #include <algorithm>
 #include <impl/Trikkos_Diagnosis.hpp>
-#include <impl/Trikkos_Merge.hpp>
-#include <impl/Trikkos_OrthogonalCarry.hpp>
-#include <impl/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/Trikkos_System.hpp>
+#include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_Merge.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/partition/Trikkos_SegmentTree.hpp>
 
 /// \file
 /// `segmented` and `spike` where the execution space is the host. Each SIMD lane carries a run of
@@ -27,7 +28,7 @@ namespace Trikkos::Impl {
 struct HostShape {
   // 4 x 66 rows are an odd number of cache lines, so that the lanes of a tile do not compete for
   // the same cache sets.
-  static constexpr std::int64_t default_links = 4;
+  static constexpr std::int64_t default_links = 4, longest_rows = 66;
   static constexpr std::int64_t max_groups = 64, min_tiles_in_group = 4;
 
   std::int64_t n = 0, rows = 0, links = 1, lanes = 1, tiles = 0, tiles_in_group = 0, groups = 0;
@@ -38,13 +39,13 @@ struct HostShape {
       : n(n_), lanes(lanes_) {
     const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     if (partition_size == 0) {  // small systems: one tile, all lanes busy
-      links = std::clamp<std::int64_t>(ceil_div(n, lanes * longest_carry), 1, default_links);
-      rows = std::clamp<std::int64_t>(ceil_div(n, lanes * links), 2, longest_carry);
+      links = std::clamp<std::int64_t>(ceil_div(n, lanes * longest_rows), 1, default_links);
+      rows = std::clamp<std::int64_t>(ceil_div(n, lanes * links), 2, longest_rows);
       constexpr std::int64_t multiple = Elimination::default_row_multiple;
       rows = ceil_div(rows, multiple) * multiple;
     } else {
       rows = Elimination::rows_in_one_go(partition_size);
-      links = std::max(std::min(default_links, ceil_div(default_links * longest_carry, rows)),
+      links = std::max(std::min(default_links, ceil_div(default_links * longest_rows, rows)),
                        ceil_div(partition_size, rows));
     }
     tiles = ceil_div(n, tile_rows());
@@ -70,7 +71,7 @@ struct HostStorage {
 };
 
 /// Link `link` of each run of a tile: `width` partitions, one a lane, `stride` rows apart. `Rows`
-/// of an elimination (Trikkos_Segment.hpp).
+/// of an elimination (Trikkos_Elimination.hpp).
 template <class T>
 struct LanePartitions {
   using V = Lanes<T>;
@@ -199,19 +200,11 @@ void chain(const Diagnosis& diagnosis, Segment<S>& s, const Segment<S>& right, M
     diagnose_merge<T>(diagnosis, lane_of<T>(left, l), lane_of<T>(right, l), lane_of<T>(s, l),
                       lane(node.g[MergeNode<S>::first_of_v1], l), row + l * stride);
 }
-/// Splits the bounds of a chain into those of its last link, returned, and of the rest.
-template <class S>
-Bounds<S> unchain(Bounds<S>& b, const MergeNode<S>& node) {
-  const auto [v1, u2] = meeting_point(b, node);
-  const Bounds<S> last{v1, u2, b.last, b.next};
-  b = {b.prev, b.first, v1, u2};
-  return last;
-}
-
 /// Everything that one solve on the host needs to know.
 template <class T, class Elimination>
-struct PartitionedHost {
+struct HostPartitions {
   using V = Lanes<T>;
+  static_assert(EliminationOf<Elimination, LanePartitions<T>>);
   static constexpr int width = lane_count<T>;
 
   Bands<T> A;
@@ -270,7 +263,7 @@ struct PartitionedHost {
 
   void reduce_group(std::int64_t rhs, std::int64_t group, bool report = false) const {
     const auto store = storage_of(rhs);
-    Segment<T> s = transparent_segment<T>();
+    Segment<T> s = identity_segment<T>();
     for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile) {
       MergeNode<V>* const nodes = link_nodes(store, tile);
       Segment<V> run;
@@ -321,7 +314,7 @@ struct PartitionedHost {
         const auto p = partitions(rhs, tile, link, tile - 1);
         if (suspect)
           for (int l = 0; l < width; ++l)
-            diagnose_partition(elimination, diagnosis, A, b[rhs], p.row_of(l), p.length(l));
+            elimination.diagnose(diagnosis, UnstagedRows<T>{A, b[rhs], p.row_of(l), p.length(l)});
         const Bounds<V> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
         const Findings<V> found = elimination.substitute(p, bounds);
         for (int l = 0; l < width; ++l) {
@@ -339,7 +332,7 @@ struct PartitionedHost {
   void launch(const Exec& exec, std::int64_t rhs_count, bool reset) const {
     using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
     const std::int64_t groups = shape.groups;
-    const PartitionedHost self = *this;
+    const HostPartitions self = *this;
     if (groups == 1 && rhs_count == 1) {  // at n = 1000 a launch costs as much as a pass
       Kokkos::parallel_for(Elimination::label("small"), Policy(exec, 0, 1),
                            [self, reset](std::int64_t) {

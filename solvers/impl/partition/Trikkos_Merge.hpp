@@ -4,8 +4,8 @@
 #ifndef TRIKKOS_IMPL_MERGE_HPP
 #define TRIKKOS_IMPL_MERGE_HPP
 
-#include <impl/Trikkos_Rotation.hpp>
-#include <impl/Trikkos_Segment.hpp>
+#include <impl/partition/Trikkos_Rotation.hpp>
+#include <impl/partition/Trikkos_Segment.hpp>
 
 /// \file
 /// Merging two neighbouring segments L and R: v1, the last unknown of the left one, is eliminated

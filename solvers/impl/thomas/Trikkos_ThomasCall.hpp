@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef TRIKKOS_IMPL_THOMASHOSTCALL_HPP
-#define TRIKKOS_IMPL_THOMASHOSTCALL_HPP
+#ifndef TRIKKOS_IMPL_THOMASCALL_HPP
+#define TRIKKOS_IMPL_THOMASCALL_HPP
 
 #include <impl/Trikkos_Diagnosis.hpp>
-#include <impl/Trikkos_Thomas.hpp>
+#include <impl/thomas/Trikkos_Thomas.hpp>
 
 namespace Trikkos::Impl {
 
@@ -28,9 +28,9 @@ struct ThomasSweep {
 
 /// `Algorithm::thomas` as a host call.
 template <class T, class Exec>
-class ThomasHostCall {
+class ThomasCall {
  public:
-  ThomasHostCall(std::int64_t n, const Options&) : m_n(n) {}
+  ThomasCall(std::int64_t n, const Options&) : m_n(n) {}
 
   std::int64_t storage_words() const { return 2 * m_n; }
   std::int64_t parallel_items() const { return 1; }

@@ -4,10 +4,11 @@
 #ifndef TRIKKOS_IMPL_GLOBALPARTITIONS_HPP
 #define TRIKKOS_IMPL_GLOBALPARTITIONS_HPP
 
-#include <impl/Trikkos_DiagonalPivoting.hpp>
-#include <impl/Trikkos_PartitionDiagnosis.hpp>
-#include <impl/Trikkos_ReducedSystem.hpp>
 #include <impl/Trikkos_TiledTranspose.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/partition/Trikkos_ReducedSystem.hpp>
+#include <impl/partition/Trikkos_StridedRows.hpp>
+#include <impl/spike/Trikkos_DiagonalPivoting.hpp>
 
 /// \file
 /// `Algorithm::spike` on a device as the SC'12 paper runs it: a thread works on its partition in
@@ -41,42 +42,6 @@ struct GlobalLayout {
   }
 };
 
-/// The partition of one thread in device memory: `Rows` of an elimination (Trikkos_Segment.hpp).
-template <class T>
-struct GlobalRows {
-  using value_type = T;
-  using index_type = std::int64_t;
-  static constexpr bool ragged = false;
-
-  Strided<const T> a, b, c, d;  // from the first row of the partition on
-  Strided<T> q, r, f, x;
-  T first_a, last_c;  // at the ends of the matrix not what the arrays hold
-  bool conjugated, scale_rows;
-  std::int64_t m;
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return m; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const { return m; }
-  KOKKOS_FORCEINLINE_FUNCTION bool longer_than(std::int64_t k) const { return k < m; }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(std::int64_t k) const {
-    return scaled(Equation<T>{k > 0 ? value(a[k]) : first_a, value(b[k]),
-                              k < m - 1 ? value(c[k]) : last_c, d[k]},
-                  scale_rows);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<T> equation(std::int64_t k) const {
-    return k < m ? inner_equation(k) : Equation<T>{T(0), T(1), T(0), T(0)};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<T>& row) const {
-    q[k] = row.q;
-    r[k] = row.r;
-    f[k] = row.f;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION BackRow<T> kept(std::int64_t k) const { return {q[k], r[k], f[k]}; }
-  KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const T& v) const { x[k] = v; }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION T value(const T& v) const { return conjugated ? conjugate(v) : v; }
-};
-
 /// What both passes know. Threads of a team work on neighbouring partitions.
 template <class T, Pivoting P, bool Tiled>
 struct GlobalPass {
@@ -93,7 +58,7 @@ struct GlobalPass {
   KOKKOS_INLINE_FUNCTION std::int64_t teams() const {
     return (layout.partitions + lanes - 1) / lanes;
   }
-  KOKKOS_INLINE_FUNCTION GlobalRows<T> rows(std::int64_t rhs, std::int64_t p) const {
+  KOKKOS_INLINE_FUNCTION StridedRows<T> rows(std::int64_t rhs, std::int64_t p) const {
     const std::int64_t first = p * layout.rows, left = A.n - first;
     const std::int64_t m = left < 0 ? 0 : left < layout.rows ? left : layout.rows;
     T* const band = work + rhs * layout.words() + layout.bands_offset();
@@ -169,10 +134,11 @@ struct SubstitutePartitions {
     const std::int64_t rhs = member.league_rank() / pass.teams();
     const std::int64_t p = member.league_rank() % pass.teams() * pass.lanes + member.team_rank();
     const GlobalLayout& layout = pass.layout;
-    const GlobalRows<T> rows = pass.rows(rhs, p);
+    const StridedRows<T> rows = pass.rows(rhs, p);
     const std::int64_t first = p * layout.rows;
     if (pass.diagnosis.is_suspect())
-      diagnose_partition(DiagonalPivoting<P>{}, pass.diagnosis, pass.A, pass.b[rhs], first, rows.m);
+      DiagonalPivoting<P>::diagnose(pass.diagnosis,
+                                    UnstagedRows<T>{pass.A, pass.b[rhs], first, rows.m});
     Bounds<T> bounds{};
     if (p < layout.partitions) {
       const T* const at = pass.work + rhs * layout.words() + layout.reduced.bounds_offset + 2 * p;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef TRIKKOS_IMPL_PARTITIONEDTILE_HPP
-#define TRIKKOS_IMPL_PARTITIONEDTILE_HPP
+#ifndef TRIKKOS_IMPL_TILE_HPP
+#define TRIKKOS_IMPL_TILE_HPP
 
-#include <impl/Trikkos_Segment.hpp>
 #include <impl/Trikkos_System.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/partition/Trikkos_Segment.hpp>
 
 /// \file
 /// The tile of `segmented` and `spike` on a device: its shape, how its rows get into the scratch of
@@ -112,8 +112,8 @@ TileShape<T, 0> tile_shape(std::int64_t rows) {
   return {lanes, static_cast<int>(rows), levels};
 }
 
-/// The partition of one thread in scratch: `Rows` of an elimination (Trikkos_Segment.hpp). The way
-/// back is kept in the place of the bands, the solution in that of b.
+/// The partition of one thread in scratch: `Rows` of an elimination (Trikkos_Elimination.hpp). The
+/// way back is kept in the place of the bands, the solution in that of b.
 template <class T>
 struct StagedRows {
   using value_type = T;

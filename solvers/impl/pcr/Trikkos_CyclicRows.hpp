@@ -6,7 +6,7 @@
 
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_System.hpp>
-#include <impl/Trikkos_Thomas.hpp>
+#include <impl/thomas/Trikkos_Thomas.hpp>
 
 /// \file
 /// What cyclic reduction and parallel cyclic reduction share: rows, the elimination of a row's

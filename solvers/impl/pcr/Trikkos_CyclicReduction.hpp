@@ -4,7 +4,7 @@
 #ifndef TRIKKOS_IMPL_CYCLICREDUCTION_HPP
 #define TRIKKOS_IMPL_CYCLICREDUCTION_HPP
 
-#include <impl/Trikkos_CyclicRows.hpp>
+#include <impl/pcr/Trikkos_CyclicRows.hpp>
 
 /// \file
 /// Cyclic reduction in device memory: the odd rows of a level eliminate their neighbours and are

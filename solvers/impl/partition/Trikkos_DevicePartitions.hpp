@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef TRIKKOS_IMPL_PARTITIONEDTEAM_HPP
-#define TRIKKOS_IMPL_PARTITIONEDTEAM_HPP
+#ifndef TRIKKOS_IMPL_DEVICEPARTITIONS_HPP
+#define TRIKKOS_IMPL_DEVICEPARTITIONS_HPP
 
 #include <impl/Trikkos_Diagnosis.hpp>
-#include <impl/Trikkos_PartitionDiagnosis.hpp>
-#include <impl/Trikkos_PartitionedTile.hpp>
-#include <impl/Trikkos_ReducedSystem.hpp>
-#include <impl/Trikkos_SegmentTree.hpp>
 #include <impl/Trikkos_System.hpp>
+#include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/partition/Trikkos_ReducedSystem.hpp>
+#include <impl/partition/Trikkos_SegmentTree.hpp>
+#include <impl/partition/Trikkos_Tile.hpp>
 
 /// \file
 /// `segmented` and `spike` on a device. A team stages a tile of rows in its scratch with coalesced
@@ -88,7 +89,8 @@ struct SubstituteTiles {
 
     const bool suspect = diagnosis.is_suspect();
     if (suspect)
-      diagnose_partition(elimination, diagnosis, A, b[rhs], staged.base + t * shape.rows(), rows.m);
+      elimination.diagnose(diagnosis,
+                           UnstagedRows<T>{A, b[rhs], staged.base + t * shape.rows(), rows.m});
     T* const nodes = staged.nodes();
     merge_tree(
         member, nodes, lanes, levels, elimination.reduce(rows),
@@ -102,14 +104,8 @@ struct SubstituteTiles {
           diagnose_merge(diagnosis, left, right, merged, node.g[MergeNode<T>::first_of_v1],
                          staged.base + middle);
         });
-    int slot = (lanes >> levels) + (t >> levels);
-    TRIKKOS_UNROLL(1)
-    for (int h = (1 << levels) / 2; h >= 1; h /= 2) {
-      const bool right = (t & h) != 0;
-      descend(
-          bounds, [&](int k) { return nodes[k * lanes + slot]; }, right);
-      slot = 2 * slot + right;
-    }
+    descend_tree(bounds, (lanes >> levels) + (t >> levels), (1 << levels) / 2, t,
+                 [&](int slot, int k) { return nodes[k * lanes + slot]; });
 
     const Findings<T> found = elimination.substitute(rows, bounds);
     member.team_barrier();
@@ -136,7 +132,9 @@ struct SubstituteTiles {
 
 /// Everything that one solve on a device needs to know.
 template <class T, class Elimination>
-struct PartitionedTeam {
+struct DevicePartitions {
+  static_assert(EliminationOf<Elimination, StagedRows<T>>);
+
   Bands<T> A;
   Columns<const T> b;
   Columns<T> x;

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef TRIKKOS_IMPL_TEAMPARTITIONS_HPP
-#define TRIKKOS_IMPL_TEAMPARTITIONS_HPP
+#ifndef TRIKKOS_IMPL_INKERNELPARTITIONS_HPP
+#define TRIKKOS_IMPL_INKERNELPARTITIONS_HPP
 
-#include <impl/Trikkos_GlobalPartitions.hpp>
-#include <impl/Trikkos_OrthogonalCarry.hpp>
-#include <impl/Trikkos_SegmentTree.hpp>
+#include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_SegmentTree.hpp>
 
 namespace Trikkos::Impl {
 
@@ -26,7 +25,9 @@ KOKKOS_INLINE_FUNCTION constexpr std::int64_t partition_words(std::int64_t n, st
 /// back and the reduced system live in scratch. Each thread chains the segments of neighbouring
 /// partitions, a tree merges the chains.
 template <class T, class Elimination>
-struct TeamPartitions {
+struct InKernelPartitions {
+  static_assert(EliminationOf<Elimination, StridedRows<T>>);
+
   Bands<T> A;
   Strided<const T> b;
   Strided<T> x;
@@ -52,7 +53,7 @@ struct TeamPartitions {
     T* const root = tree + MergeNode<T>::words * lanes;
     const Elimination elimination{};
 
-    Segment<T> s = transparent_segment<T>();
+    Segment<T> s = identity_segment<T>();
     for (std::int64_t p = first; p < end; ++p) {
       const Segment<T> next = elimination.reduce(rows_of(p, scratch));
       s = p == first ? next : merge(s, next, nodes[p]);
@@ -74,21 +75,9 @@ struct TeamPartitions {
 
     std::int64_t bad = A.n;
     Bounds<T> bounds{root[0], root[1], root[2], root[3]};
-    int slot = 1;
-    for (int h = lanes / 2; h >= 1; h /= 2) {
-      const bool right = (t & h) != 0;
-      descend(
-          bounds, [&](int k) { return tree[k * lanes + slot]; }, right);
-      slot = 2 * slot + right;
-    }
+    descend_tree(bounds, 1, lanes / 2, t, [&](int slot, int k) { return tree[k * lanes + slot]; });
     for (std::int64_t p = end - 1; p >= first; --p) {
-      Bounds<T> mine = bounds;
-      if (p > first) {
-        const MergeNode<T>& node = nodes[p];
-        const auto [v1, u2] = meeting_point(bounds, node);
-        mine = {v1, u2, bounds.last, bounds.next};
-        bounds = {bounds.prev, bounds.first, v1, u2};
-      }
+      const Bounds<T> mine = p > first ? unchain(bounds, nodes[p]) : bounds;
       const Findings<T> found = elimination.substitute(rows_of(p, scratch), mine);
       if (!(found.probe == 0) || found.unstable) bad = p * rows;
     }
@@ -96,7 +85,7 @@ struct TeamPartitions {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION GlobalRows<T> rows_of(std::int64_t p, T* back) const {
+  KOKKOS_FORCEINLINE_FUNCTION StridedRows<T> rows_of(std::int64_t p, T* back) const {
     const std::int64_t first = p * rows, left = A.n - first, m = left < rows ? left : rows;
     const auto from = [&](const Strided<const T>& s) {
       return Strided<const T>{s.data + first * s.stride, s.stride};

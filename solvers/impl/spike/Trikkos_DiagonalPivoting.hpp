@@ -5,7 +5,8 @@
 #define TRIKKOS_IMPL_DIAGONALPIVOTING_HPP
 
 #include <Trikkos_Options.hpp>
-#include <impl/Trikkos_Merge.hpp>
+#include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_Merge.hpp>
 #include <string>
 
 /// \file
@@ -123,7 +124,7 @@ struct SpikeFold {
                                              const Equation<V>& e) {
     if constexpr (P == Pivoting::none) {
       const V inv = reciprocal(p), m = product(e.a, inv);
-      rows.keep(k, {q * inv, constant<V>(0), f * inv});
+      rows.keep(k, {product(q, inv), constant<V>(0), product(f, inv)});
       const auto size = magnitude(product(m, q));
       growth = select(growth > size, growth, size);
       p = fused(-m, q, e.b);
@@ -132,7 +133,7 @@ struct SpikeFold {
     } else {
       const PivotRows<V> r(p, q, f, two_by_two, e);
       const V inv = reciprocal(r.Pp), m = -product(r.Cp, inv);
-      rows.keep(k, {r.Pq * inv, r.Pr * inv, r.Pf * inv});
+      rows.keep(k, {product(r.Pq, inv), product(r.Pr, inv), product(r.Pf, inv)});
       p = fused(m, r.Pq, r.Cq);
       q = fused(m, r.Pr, r.Cr);
       f = fused(m, r.Pf, r.Cf);
@@ -176,7 +177,7 @@ struct DiagonalPivoting {
     Segment<V> r = s.segment();
     if (Rows::ragged || rows.length() == 0) {
       const auto empty = !rows.longer_than(0);
-      select_segment(empty, r, transparent_segment<V>());
+      select_segment(empty, r, identity_segment<V>());
     }
     return r;
   }
@@ -186,29 +187,16 @@ struct DiagonalPivoting {
                                                      const Bounds<V>& bounds) const {
     SpikeFold<V, Rows> s(rows, rows.equation(0), bounds.prev);
     sweep(rows, s);
-    const auto inner = rows.inner_rows(), length = rows.length();
-    const V last = (s.f - s.q * bounds.next) * reciprocal(s.p);
+    const auto length = rows.length();
+    const V last = product(fused(-s.q, bounds.next, s.f), reciprocal(s.p));
     V next = last, after = bounds.next;
     Findings<V> r{finite_probe(last)};
     Real<V> largest = magnitude(last);
-    TRIKKOS_UNROLL(2)
-    for (auto k = length - 1; k >= 1; --k) {
-      const BackRow<V> row = rows.kept(k - 1);
-      V v = row.f - row.q * next - row.r * after;
-      rows.store(k, next);
-      if (Rows::ragged && k >= inner) {
-        // lanes that end before row k still wait with their own last unknown
-        const auto active = rows.longer_than(k);
-        v = select(active, v, next);
-        after = select(active, next, after);
-      } else {
-        after = next;
-      }
-      next = v;
+    back_substitute<1>(rows, length - 1, 1, next, after, [&](const V& v) {
       r.probe += finite_probe(v);
       const Real<V> size = magnitude(v);
       largest = select(size > largest, size, largest);
-    }
+    });
     if (length > 0) rows.store(0, next);
     // Inf and NaN have a report of their own, which names their row
     r.unstable = is_unstable(next - bounds.first, last - bounds.last, largest, s.growth) &
@@ -219,6 +207,17 @@ struct DiagonalPivoting {
       r.unstable = r.unstable & present;
     }
     return r;
+  }
+
+  /// Reports the first row that is not finite or zero, or else a partition that is singular by
+  /// itself, or would need a pivot from outside.
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void diagnose(const Diagnosis& diagnosis,
+                                              const UnstagedRows<T>& rows) {
+    for (std::int64_t k = 0; k < rows.m; ++k)
+      if (report_bad_row(diagnosis, rows.inner_equation(k), rows.first + k)) return;
+    if (!is_finite(DiagonalPivoting<P>{}.reduce(rows)))
+      diagnosis.report(Status::Reason::unstable, rows.first);
   }
 
  private:

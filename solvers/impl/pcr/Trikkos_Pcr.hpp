@@ -4,8 +4,8 @@
 #ifndef TRIKKOS_IMPL_PCR_HPP
 #define TRIKKOS_IMPL_PCR_HPP
 
-#include <impl/Trikkos_CyclicRows.hpp>
-#include <impl/Trikkos_Thomas.hpp>
+#include <impl/pcr/Trikkos_CyclicRows.hpp>
+#include <impl/thomas/Trikkos_Thomas.hpp>
 
 /// \file
 /// Parallel cyclic reduction and Thomas (PCR-Thomas) of one system in fast memory, by one team.

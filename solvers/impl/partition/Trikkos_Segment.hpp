@@ -59,19 +59,7 @@ KOKKOS_FORCEINLINE_FUNCTION Equation<V> scaled(const Equation<V>& e, bool scale_
   return {e.a * s, e.b * s, e.c * s, e.d * s};
 }
 
-/// What the substitution of a partition noticed. An elimination works on `Rows`, one partition or
-/// one in each lane, and the memory for its way back:
-///
-///   value_type V, index_type  a scalar, or lanes of it; int, or 64 bits
-///   equation(k)              row k, scaled; behind the last row of a partition 1 x = 0
-///   inner_equation(k)        the same where 0 < k < inner_rows(): for fast loops
-///   length(), inner_rows()   rows of the longest partition, and of every partition
-///   ragged                   whether the two may differ
-///   longer_than(k)           a mask of the lanes whose partition has a row k
-///   keep(k, BackRow), kept(k), store(k, x_k)
-///
-/// `elimination.reduce(rows)` returns the Segment of the partition,
-/// `elimination.substitute(rows, bounds)` stores its solution.
+/// What the substitution of a partition noticed.
 template <class V>
 struct Findings {
   using Mask = decltype(Real<V>{} > Real<V>{});
@@ -82,7 +70,7 @@ struct Findings {
 
 /// A partition of no rows: u is x_next and v is x_prev, so its neighbours see each other.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION Segment<V> transparent_segment() {
+KOKKOS_FORCEINLINE_FUNCTION Segment<V> identity_segment() {
   const V zero = constant<V>(0), one = constant<V>(1);
   return {{-one, zero, one, zero}, {zero, one, zero, -one, zero}};
 }

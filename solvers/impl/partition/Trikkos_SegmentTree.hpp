@@ -4,7 +4,7 @@
 #ifndef TRIKKOS_IMPL_SEGMENTTREE_HPP
 #define TRIKKOS_IMPL_SEGMENTTREE_HPP
 
-#include <impl/Trikkos_Merge.hpp>
+#include <impl/partition/Trikkos_Merge.hpp>
 
 /// \file
 /// Segments in memory, and the tree in which a team merges those of its threads.
@@ -58,6 +58,30 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, T* scrat
     member.team_barrier();
   }
   return s;
+}
+
+/// The way down the tree from node `slot` to the segment of `leaf`, whose bounds `b` becomes.
+/// `h`: half the segments below that node. `word(slot, k)` is what `keep` has stored.
+template <class T, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void descend_tree(Bounds<T>& b, int slot, int h, int leaf,
+                                              const Word& word) {
+  TRIKKOS_UNROLL(1)
+  for (; h >= 1; h /= 2) {
+    const bool right = (leaf & h) != 0;
+    descend(
+        b, [&](int k) { return word(slot, k); }, right);
+    slot = 2 * slot + right;
+  }
+}
+
+/// Splits the bounds of a chain, merged from left to right, into those of its last link, which are
+/// returned, and of the rest.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Bounds<V> unchain(Bounds<V>& b, const MergeNode<V>& node) {
+  const auto [v1, u2] = meeting_point(b, node);
+  const Bounds<V> last{v1, u2, b.last, b.next};
+  b = {b.prev, b.first, v1, u2};
+  return last;
 }
 
 }  // namespace Trikkos::Impl

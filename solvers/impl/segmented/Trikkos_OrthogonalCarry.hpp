@@ -4,8 +4,8 @@
 #ifndef TRIKKOS_IMPL_ORTHOGONALCARRY_HPP
 #define TRIKKOS_IMPL_ORTHOGONALCARRY_HPP
 
-#include <impl/Trikkos_Rotation.hpp>
-#include <impl/Trikkos_Segment.hpp>
+#include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_Rotation.hpp>
 #include <string>
 
 /// \file
@@ -150,7 +150,7 @@ struct OrthogonalCarry {
     for (; k < inner; ++k) carry(in_registers, rows.inner_equation(k));
     s = in_registers;
     if (inner < 2) {
-      s = transparent_segment<V>();
+      s = identity_segment<V>();
       select_segment(rows.longer_than(0), s, single_row_segment(e0));
       select_segment(rows.longer_than(1), s, start_segment(e0, e1));
     }
@@ -178,26 +178,34 @@ struct OrthogonalCarry {
       if constexpr (Rows::ragged)
         for (; k < length; ++k) rows.keep(k, fold(s, rows.equation(k)));
 
-      TRIKKOS_UNROLL(2)
-      for (--k; k >= 2; --k) {
-        const BackRow<V> row = rows.kept(k);
-        V v = row.f - row.q * next - row.r * after;
-        rows.store(k, next);
-        if (Rows::ragged && k >= inner) {
-          // lanes that end before row k still wait with their own last unknown
-          const auto active = rows.longer_than(k);
-          v = select(active, v, next);
-          after = select(active, next, after);
-        } else {
-          after = next;
-        }
-        next = v;
-        probe += finite_probe(v);
-      }
+      back_substitute<0>(rows, --k, 2, next, after, [&](const V& v) { probe += finite_probe(v); });
       rows.store(1, next);
     }
     if (length > 0) rows.store(0, bounds.first);
     return {probe};
+  }
+
+  /// Repeats the elimination and reports the first row that is not finite or zero, or else the
+  /// first column without a pivot.
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void diagnose(const Diagnosis& diagnosis,
+                                              const UnstagedRows<T>& rows) {
+    Segment<T> s = identity_segment<T>();
+    Equation<T> before{};
+    for (std::int64_t k = 0; k < rows.m; ++k) {
+      const std::int64_t i = rows.first + k;
+      const Equation<T> e = rows.inner_equation(k);
+      if (report_bad_row(diagnosis, e, i)) return;
+      const auto pivot = [&] {
+        const auto top = magnitude(s.top.p), bottom = magnitude(s.bottom.p), row = magnitude(e.a);
+        return top == 0 && bottom == 0 && row == 0;
+      };
+      if (k >= 2 && pivot()) return diagnosis.report(Status::Reason::singular, i - 1);
+      if (k == 1) s = start_segment(before, e);
+      if (k >= 2) carry(s, e);
+      if (k >= 1 && !is_finite(s)) return diagnosis.report(Status::Reason::not_finite, i);
+      before = e;
+    }
   }
 };
 

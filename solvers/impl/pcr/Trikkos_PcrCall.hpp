@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef TRIKKOS_IMPL_PCRHOSTCALL_HPP
-#define TRIKKOS_IMPL_PCRHOSTCALL_HPP
+#ifndef TRIKKOS_IMPL_PCRCALL_HPP
+#define TRIKKOS_IMPL_PCRCALL_HPP
 
 #include <algorithm>
 #include <array>
-#include <impl/Trikkos_CyclicReduction.hpp>
 #include <impl/Trikkos_KernelTeam.hpp>
-#include <impl/Trikkos_Pcr.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/pcr/Trikkos_CyclicReduction.hpp>
+#include <impl/pcr/Trikkos_Pcr.hpp>
 
 namespace Trikkos::Impl {
 
@@ -107,7 +107,7 @@ struct StoreUnknown {
 /// A larger one is halved by cyclic reduction until it does, or, where the number of PCR steps is
 /// given, takes these steps in device memory, with one thread for each of the systems they make.
 template <class T, class Exec>
-class PcrHostCall {
+class PcrCall {
   static constexpr int team_size = 256;
 
  public:
@@ -120,8 +120,7 @@ class PcrHostCall {
                                                  128) /
                                                     int(sizeof(T) * CyclicRows<T, Rhs>::words);
 
-  PcrHostCall(std::int64_t n, const Options& options)
-      : m_n(n), m_steps(options.reduction_steps()) {}
+  PcrCall(std::int64_t n, const Options& options) : m_n(n), m_steps(options.reduction_steps()) {}
 
   std::int64_t storage_words() const {
     return std::max(storage_words<1>(m_n), storage_words<2>(std::max<std::int64_t>(m_n - 1, 0)));

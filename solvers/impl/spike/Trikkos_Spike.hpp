@@ -5,8 +5,8 @@
 #define TRIKKOS_IMPL_SPIKE_HPP
 
 #include <impl/Trikkos_Check.hpp>
-#include <impl/Trikkos_GlobalPartitions.hpp>
-#include <impl/Trikkos_Partitioned.hpp>
+#include <impl/partition/Trikkos_Partitioned.hpp>
+#include <impl/spike/Trikkos_GlobalPartitions.hpp>
 #include <variant>
 
 namespace Trikkos::Impl {

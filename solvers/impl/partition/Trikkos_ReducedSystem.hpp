@@ -5,9 +5,9 @@
 #define TRIKKOS_IMPL_REDUCEDSYSTEM_HPP
 
 #include <impl/Trikkos_Diagnosis.hpp>
-#include <impl/Trikkos_PartitionDiagnosis.hpp>
-#include <impl/Trikkos_SegmentTree.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/partition/Trikkos_SegmentTree.hpp>
 #include <string>
 
 /// \file
@@ -73,7 +73,7 @@ struct MergeCoarse {
     const std::int64_t group = member.league_rank() % level.groups;
     T* const mine = work + rhs * words;
     const std::int64_t first = group * coarse_lanes;
-    Segment<T> s = transparent_segment<T>();
+    Segment<T> s = identity_segment<T>();
     if (first + t < level.count)
       s = SegmentArray<T>{mine + level.segment_offset, level.count}.get(first + t);
     T* const nodes = mine + level.node_offset + group * coarse_lanes * MergeNode<T>::words;
@@ -131,15 +131,8 @@ struct DescendCoarse {
       const int leaf = static_cast<int>(at % coarse_lanes);
       const T* const nodes =
           mine + layout.level[l].node_offset + group * coarse_lanes * MergeNode<T>::words;
-      int slot = 1;
-      TRIKKOS_UNROLL(1)
-      for (int h = coarse_lanes / 2; h >= 1; h /= 2) {
-        const T* const node = nodes + slot * MergeNode<T>::words;
-        const bool right = (leaf & h) != 0;
-        descend(
-            b, [&](int k) { return node[k]; }, right);
-        slot = 2 * slot + right;
-      }
+      descend_tree(b, 1, coarse_lanes / 2, leaf,
+                   [&](int slot, int k) { return nodes[slot * MergeNode<T>::words + k]; });
     }
     if (i > 0) out[2 * i + 1] = b.first;
     if (i < layout.segments - 1) out[2 * i + 2] = b.last;
@@ -177,11 +170,9 @@ struct ChainCoarse {
     out[2 * count] = b.last;
     out[2 * count + 1] = b.next;
     for (int i = count - 1; i > 0; --i) {
-      const MergeNode<T> node = nodes[i];
-      const auto [v1, u2] = meeting_point(b, node);
-      out[2 * i] = v1;
-      out[2 * i + 1] = u2;
-      b = {b.prev, b.first, v1, u2};
+      const Bounds<T> link = unchain(b, nodes[i]);
+      out[2 * i] = link.prev;
+      out[2 * i + 1] = link.first;
     }
   }
 };

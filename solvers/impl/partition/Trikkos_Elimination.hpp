@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_ELIMINATION_HPP
+#define TRIKKOS_IMPL_ELIMINATION_HPP
+
+#include <concepts>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/partition/Trikkos_StridedRows.hpp>
+#include <string>
+
+/// \file
+/// What `segmented` and `spike` differ in: how the rows of one partition are eliminated. All else,
+/// on a host, on a device and in a kernel, is the same for every elimination.
+
+namespace Trikkos::Impl {
+
+/// One partition, or one in each lane, and memory for its way back. No index is beyond length()
+/// but that of `equation`, which may be asked for two rows more.
+template <class R>
+concept PartitionRows = requires(const R& rows, typename R::index_type k,
+                                 const typename R::value_type& v,
+                                 const BackRow<typename R::value_type>& back) {
+  { R::ragged } -> std::convertible_to<bool>;  // whether lanes may differ in length
+  // rows of the longest partition, and of every partition
+  { rows.length() } -> std::convertible_to<typename R::index_type>;
+  { rows.inner_rows() } -> std::convertible_to<typename R::index_type>;
+  rows.longer_than(k);  // a mask of the lanes whose partition has a row k
+  // row k, scaled; behind the last row of a partition 1 x = 0
+  { rows.equation(k) } -> std::convertible_to<Equation<typename R::value_type>>;
+  // the same where 0 < k < inner_rows(): for fast loops
+  { rows.inner_equation(k) } -> std::convertible_to<Equation<typename R::value_type>>;
+  rows.keep(k, back);
+  { rows.kept(k) } -> std::convertible_to<BackRow<typename R::value_type>>;
+  rows.store(k, v);  // x_k
+};
+
+/// How to eliminate partitions of `Rows`. An object of it is passed to the kernels: it holds
+/// options, if any.
+template <class E, class Rows>
+concept EliminationOf = PartitionRows<Rows> &&
+    requires(const E& e, const Rows& rows, const Bounds<typename Rows::value_type>& bounds,
+             const Diagnosis& diagnosis, const UnstagedRows<double>& suspects) {
+  // of kernels, "Trikkos::<method>::" and the argument
+  { E::label("") } -> std::convertible_to<std::string>;
+  // rows of a partition on a device unless options say otherwise
+  { E::device_rows } -> std::convertible_to<int>;
+  // partitions whose size is chosen for them have a multiple of so many rows
+  { E::default_row_multiple } -> std::convertible_to<std::int64_t>;
+  // of a partition of given size, the rows that are eliminated one after the other
+  { E::rows_in_one_go(std::int64_t()) } -> std::same_as<std::int64_t>;
+  // first pass: the partition's two rows of the reduced system
+  { e.reduce(rows) } -> std::same_as<Segment<typename Rows::value_type>>;
+  // second pass: stores the solution, once what is around the partition is known
+  { e.substitute(rows, bounds) } -> std::same_as<Findings<typename Rows::value_type>>;
+  // reports why a partition has no finite solution, if it can
+  e.diagnose(diagnosis, suspects);
+};
+
+/// The way back of an elimination: x_k = f - q x_(k+1) - r x_(k+2) for unknowns first - 1 down to
+/// last - 1, with the row for x_(k-1) kept as number k - shift. `next` and `after` are x_k and
+/// x_(k+1); `note(x_(k-1))` is called for each.
+template <int shift, class Rows, class V, class Note>
+KOKKOS_FORCEINLINE_FUNCTION void back_substitute(const Rows& rows, typename Rows::index_type first,
+                                                 typename Rows::index_type last, V& next, V& after,
+                                                 const Note& note) {
+  const auto inner = rows.inner_rows();
+  TRIKKOS_UNROLL(2)
+  for (typename Rows::index_type k = first; k >= last; --k) {
+    const BackRow<V> row = rows.kept(k - shift);
+    V v = fused(-row.r, after, fused(-row.q, next, row.f));
+    rows.store(k, next);
+    if (Rows::ragged && k >= inner) {
+      // lanes that end before row k still wait with their own last unknown
+      const auto active = rows.longer_than(k);
+      v = select(active, v, next);
+      after = select(active, next, after);
+    } else {
+      after = next;
+    }
+    next = v;
+    note(v);
+  }
+}
+
+}  // namespace Trikkos::Impl
+
+#endif
