@@ -215,13 +215,13 @@ TEST(TEST_CATEGORY, refinement_makes_up_for_lost_digits) {
     SCOPED_TRACE(name(type));
     const auto options = Options{}.algorithm(Algorithm::spike).partition_size(2);
     double before = 0, after = 0;
-    for (int seed = 1; seed <= 5; ++seed) {
+    for (int seed = 1; seed <= 20; ++seed) {  // a few lose digits, with any vector width
       const auto A = gallery(type, 512, seed);
       const auto b = right_hand_sides(A, seed)[1];
       before = std::max(before, solve(A, b, options).eta);
       after = std::max(after, solve(A, b, Options(options).refine(1)).eta);
     }
-    EXPECT_GT(before, 4e-15);
+    EXPECT_GT(before, 2e-15);
     EXPECT_LT(after, 4e-16);
   }
 }

@@ -63,8 +63,8 @@ class Problem {
   void spoil() const {
     const auto n = static_cast<std::int64_t>(m_A.diag.extent(0));
     for (const std::int64_t row : {2 * n / 3, n / 3})
-      for (const auto& band : {m_A.lower, m_A.diag, m_A.upper})
-        Kokkos::deep_copy(Kokkos::subview(band, row), T(0));
+      for (const auto* const band : {&m_A.lower, &m_A.diag, &m_A.upper})
+        Kokkos::deep_copy(Kokkos::subview(*band, row), T(0));
   }
   Left<T> solve(const TEST_EXECSPACE& exec, const Options& options) const {
     Kokkos::deep_copy(m_x, T(0));
