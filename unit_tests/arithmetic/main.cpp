@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <impl/partition/Trikkos_HostPartitions.hpp>
+#include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 #include <impl/spike/Trikkos_DiagonalPivoting.hpp>
 #include <random>
 #include <string>

@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_ELIMINATION_HPP
 
 #include <concepts>
+#include <impl/Trikkos_Fused.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_StridedRows.hpp>
 #include <string>
