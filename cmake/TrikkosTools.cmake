@@ -94,8 +94,9 @@ function(trikkos_add_executable name)
   trikkos_set_up(${name})
 endfunction()
 
-# Trikkos_Instances_<backend>: templates of Trikkos that tests and benchmarks use, compiled once for
-# each scalar. Their sources include TrikkosInstances.hpp.
+# Trikkos_Instances: templates of Trikkos that tests and benchmarks use, compiled once for each backend
+# and scalar. Their sources include TrikkosInstances.hpp.
+add_library(Trikkos_Instances INTERFACE)
 foreach(backend IN ITEMS Serial OpenMP Cuda)
   string(TOUPPER ${backend} kokkos_backend)
   if(Kokkos_ENABLE_${kokkos_backend})
@@ -109,5 +110,6 @@ foreach(backend IN ITEMS Serial OpenMP Cuda)
     add_library(${target} STATIC EXCLUDE_FROM_ALL ${sources})
     trikkos_set_up(${target})
     target_include_directories(${target} PUBLIC "${CMAKE_CURRENT_LIST_DIR}")
+    target_link_libraries(Trikkos_Instances INTERFACE ${target})
   endif()
 endforeach()
