@@ -13,10 +13,10 @@
 /// and declared `extern` for all others: the greater part of the time that they take to build.
 
 #define TRIKKOS_INSTANCES_OF(EXTERN, Exec, T)                                              \
-  EXTERN template class Trikkos::Workspace<T, Exec>;                                       \
+  EXTERN template class Trikkos::Impl::Solver<T, Exec>;                                    \
   EXTERN template double Trikkos::Impl::worst_backward_error<T>(                           \
-      const Exec&, const Trikkos::Impl::Bands<T>&, const Trikkos::Impl::Columns<const T>&, \
-      const Trikkos::Impl::Columns<const T>&, std::int64_t);                               \
+      const Exec&, const Trikkos::Impl::Systems<T>&, std::int64_t, std::int64_t,           \
+      const Trikkos::Impl::Vectors<const T>&, const Trikkos::Impl::Vectors<const T>&);     \
   EXTERN template auto Trikkos::gallery<T>(const Exec&, Trikkos::Gallery, std::int64_t,    \
                                            std::uint64_t, Trikkos::Boundary, std::int64_t) \
       ->Trikkos::Tridiagonal<Kokkos::View<T*, Exec>>;                                      \

@@ -7,6 +7,7 @@
 /// \file
 /// Every public header.
 
+#include <Trikkos_Algorithm.hpp>
 #include <Trikkos_BackwardError.hpp>
 #include <Trikkos_Concepts.hpp>
 #include <Trikkos_Gallery.hpp>
@@ -18,6 +19,7 @@
 #include <Trikkos_Status.hpp>
 #include <Trikkos_Tridiagonal.hpp>
 #include <Trikkos_Version.hpp>
+#include <Trikkos_Views.hpp>
 #include <Trikkos_Workspace.hpp>
 
 #endif

@@ -6,33 +6,29 @@
 
 #include <Trikkos_Tridiagonal.hpp>
 #include <impl/Trikkos_Check.hpp>
-#include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Residual.hpp>
 
 namespace Trikkos {
 
 namespace Impl {
-/// `backward_error` of `count` solutions.
-template <class T, class Exec>
-double worst_backward_error(const Exec& exec, const Bands<T>& A, const Columns<const T>& x,
-                            const Columns<const T>& b, std::int64_t count) {
-  if (count == 0 || A.n == 0) return 0;
+/// `backward_error` of any matrices that have `for_row`.
+template <class T, class Exec, class Matrices>
+double worst_backward_error(const Exec& exec, const Matrices& A, std::int64_t n, std::int64_t count,
+                            const Vectors<const T>& x, const Vectors<const T>& b) {
+  if (count == 0 || n == 0) return 0;
   const auto allocated = [&exec](const std::string& label) {
     return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label);
   };
   using Memory = typename Exec::memory_space;
   const Kokkos::View<ResidualNorms*, Memory> norms(allocated("Trikkos::backward_error::norms"),
                                                    count);
-  const Kokkos::View<std::int64_t[Diagnosis::words], Memory> words(
-      allocated("Trikkos::backward_error::words"));
-  const Diagnosis diagnosis{words.data()};
-  Kokkos::parallel_for("Trikkos::backward_error::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                       ResetDiagnosis{diagnosis});
-  const ResidualKernels<T, is_host_v<Exec>> measured{
-      A, b, x, count, norms.data(), diagnosis.word + Diagnosis::backward_error};
+  const Kokkos::View<Accuracy, Memory> accuracy(allocated("Trikkos::backward_error::accuracy"));
+  Kokkos::parallel_for("Trikkos::backward_error::reset", range(exec, 1),
+                       ClearAccuracy{accuracy.data()});
+  const ResidualKernels<T, Matrices, is_host_v<Exec>> measured{A, b, x, n, count, norms.data()};
   measured.measure(exec);
-  measured.report(exec);
-  return fetch(exec, words, "Trikkos::backward_error").backward_error;
+  ReportAccuracy{norms.data(), 0, 0, accuracy.data()}.launch(exec, count);
+  return fetch(exec, accuracy.data(), "Trikkos::backward_error").worst.value();
 }
 }  // namespace Impl
 
@@ -40,34 +36,35 @@ double worst_backward_error(const Exec& exec, const Bands<T>& A, const Columns<c
 ///
 ///   eta = |b - A x| / (|A| |x| + |b|), infinity norms,
 ///
-/// the worst over all right-hand sides; the residual is computed with twice the digits of double.
-/// x solves a system within eta of the given one exactly: a few 1e-16 is as good as double gets,
-/// however ill-conditioned A is (Higham, Accuracy and Stability, section 7.1). Infinite if A, x or
-/// b is not finite, 0 for an empty system.
+/// the worst over all systems; the residual is computed with twice the digits of double. x solves a
+/// system within eta of the given one exactly: a few 1e-16 is as good as double gets, however
+/// ill-conditioned A is (Higham, Accuracy and Stability, section 7.1). Infinite if A, x or b is not
+/// finite, 0 for an empty system.
 ///
-/// \param A     tridiagonal matrix of n rows
+/// \param A     tridiagonal matrix of n rows, or many, rank 2 (system, n)
 /// \param x, b  rank 1 (n) or rank 2 (system, n); not modified
 /// \throws std::invalid_argument for extents that do not fit
 ///
-/// Blocking: allocates 88 bytes a right-hand side and waits. Reads A, x and b twice.
-template <ExecutionSpace Exec, class View, class X, class B>
-double backward_error(const Exec& exec, const Tridiagonal<View>& A, const X& x, const B& b) {
-  using T = typename View::non_const_value_type;
-  Impl::check_matrix_type<Exec, Tridiagonal<View>>();
-  static_assert(ViewType<X> && ViewType<B>,
-                "Trikkos::backward_error: x and b must be Kokkos::Views");
-  static_assert(std::is_same_v<typename X::non_const_value_type, T> &&
-                    std::is_same_v<typename B::non_const_value_type, T>,
-                "Trikkos::backward_error: x and b must have the value type of A");
+/// Blocking: allocates 88 bytes a system and waits. Reads A, x and b twice.
+template <ExecutionSpace Exec, class... Views, class X, class B>
+double backward_error(const Exec& exec, const Tridiagonal<Views...>& A, const X& x, const B& b) {
+  using Matrix = Tridiagonal<Views...>;
+  using T = typename Matrix::value_type;
+  TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::backward_error", Matrix);
+  TRIKKOS_CHECK_VECTOR_VALUES("Trikkos::backward_error", "x", X, Matrix);
+  TRIKKOS_CHECK_VECTOR_VALUES("Trikkos::backward_error", "b", B, Matrix);
   static_assert(X::rank() == B::rank(), "Trikkos::backward_error: x must have the rank of b");
-  static_assert(Impl::is_accessible_v<Exec, X> && Impl::is_accessible_v<Exec, B>,
-                "Trikkos::backward_error: x and b must be accessible from the execution space");
+  TRIKKOS_CHECK_ACCESS("Trikkos::backward_error", "A", Exec, Matrix);
+  TRIKKOS_CHECK_ACCESS("Trikkos::backward_error", "x", Exec, X);
+  TRIKKOS_CHECK_ACCESS("Trikkos::backward_error", "b", Exec, B);
   constexpr auto function = "Trikkos::backward_error";
   Impl::check_matrix(function, A);
-  Impl::check_vectors(function, static_cast<std::int64_t>(A.diag.extent(0)), b, x);
+  Impl::check_rhs(function, A, b);
+  Impl::check_solution(function, b, x);
 
-  return Impl::worst_backward_error(exec, Impl::bands(A), Impl::columns<const T>(x),
-                                    Impl::columns<const T>(b), Impl::column_count(b));
+  const std::int64_t n = Impl::row_count(A.diag), count = Impl::system_count(b);
+  return Impl::worst_backward_error<T>(exec, Impl::systems(A, count), n, count,
+                                       Impl::vectors<const T>(x), Impl::vectors<const T>(b));
 }
 
 }  // namespace Trikkos

@@ -55,8 +55,8 @@ void marshal(const Exec& exec, const From& from, const To& to) {
   Impl::expect_extent(function, "to", "systems", to.extent(0), from.extent(0), "from.extent(0)");
   Impl::expect_extent(function, "to", "rows", to.extent(1), from.extent(1), "from.extent(1)");
 
-  Impl::TiledTranspose{Impl::ReadColumns<T>{Impl::columns<const T>(from)},
-                       Impl::WriteColumns<T>{Impl::columns<T>(to)},
+  Impl::TiledTranspose{Impl::ReadVectors<T>{Impl::vectors<const T>(from)},
+                       Impl::WriteVectors<T>{Impl::vectors<T>(to)},
                        static_cast<std::int64_t>(from.extent(0)),
                        static_cast<std::int64_t>(from.extent(1)),
                        Impl::adjacent(from),

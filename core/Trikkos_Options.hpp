@@ -5,33 +5,10 @@
 #define TRIKKOS_OPTIONS_HPP
 
 #include <Kokkos_Macros.hpp>
+#include <Trikkos_Algorithm.hpp>
 #include <cstdint>
 
 namespace Trikkos {
-
-enum class Algorithm {
-  automatic,  ///< the choice is made by `choose_algorithm` (Trikkos_Workspace.hpp)
-  segmented,  ///< partitions reduced to two rows each by rotations; stable for every matrix
-  spike,      ///< SPIKE: partitions solved by themselves, pivoting within them (see `Pivoting`)
-  pcr,        ///< parallel cyclic reduction, no pivoting; for diagonally dominant matrices
-  thomas      ///< one thread, no pivoting; for diagonally dominant matrices
-};
-
-constexpr const char* name(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::automatic:
-      return "automatic";
-    case Algorithm::segmented:
-      return "segmented";
-    case Algorithm::spike:
-      return "spike";
-    case Algorithm::pcr:
-      return "pcr";
-    case Algorithm::thomas:
-      return "thomas";
-  }
-  return "unknown";
-}
 
 /// Solve with A, its transpose or its conjugate transpose (LAPACK's 'N', 'T', 'C').
 enum class Transpose { none, transpose, conjugate_transpose };
@@ -50,6 +27,30 @@ enum class Marshaling {
   on_chip,    ///< staged in team scratch by coalesced loads; for partitions of at most 66 rows
   global,     ///< transposed in device memory by passes of their own (SC'12, section III-A)
   none        ///< read where they are: neighbouring threads are a partition apart in memory
+};
+
+/// Options of `Algorithm::spike` alone.
+struct SpikeOptions {
+  Pivoting pivoting = Pivoting::diagonal;
+  Marshaling marshaling = Marshaling::automatic;  ///< on a device only
+  /// `Pivoting::diagonal` on a device only. 0: the threads of a team take one row a step and so
+  /// stay together. Otherwise a step takes a pivot block of one or two rows, so that threads drift
+  /// apart, until they wait for each other every so many rows (SC'12, section III-B: dynamic
+  /// tiling). As many rows as a partition has, or more: no waiting.
+  std::int64_t dynamic_tiling = 0;
+
+  bool operator==(const SpikeOptions&) const = default;
+};
+
+/// Options of `Algorithm::pcr` alone.
+struct PcrOptions {
+  /// Steps of parallel cyclic reduction, each of which doubles the number of independent systems;
+  /// each of those is then solved by one thread (PCR-Thomas). 0: as many as there are threads for;
+  /// systems that do not fit into team scratch are first halved by cyclic reduction until they do
+  /// (CR-PCR).
+  int reduction_steps = 0;
+
+  bool operator==(const PcrOptions&) const = default;
 };
 
 /// Scaling by powers of two, which rounds nothing. Residuals are those of the matrix as given.
@@ -78,17 +79,20 @@ constexpr const char* name(Scaling scaling) {
 }
 
 /// How to solve. Setters chain: `Options{}.algorithm(Algorithm::segmented).partition_size(64)`.
-/// Values are checked where an Options meets a matrix; see the errors of `solve`.
+/// Values are checked where an Options meets a matrix; see the errors of `solve`. What the
+/// algorithm does not know is an error, not ignored.
 class Options {
  public:
+  /// Options of another algorithm that were given before are an error then.
   KOKKOS_FUNCTION constexpr Options& algorithm(Algorithm a) {
     m_algorithm = a;
     return *this;
   }
   KOKKOS_FUNCTION constexpr Algorithm algorithm() const { return m_algorithm; }
 
-  /// Rows in a partition, at least 2; 0 lets the algorithm choose. The last partition may be short.
-  /// `segmented` divides partitions of more than 66 rows evenly into shorter ones, for accuracy.
+  /// Rows in a partition of `segmented` or `spike`, at least 2; 0 lets the algorithm choose. The
+  /// last partition may be short. `segmented` divides partitions of more than 66 rows evenly into
+  /// shorter ones, for accuracy.
   KOKKOS_FUNCTION constexpr Options& partition_size(std::int64_t rows) {
     m_partition_size = rows;
     return *this;
@@ -132,50 +136,31 @@ class Options {
   }
   KOKKOS_FUNCTION constexpr int refine() const { return m_refine; }
 
-  /// `spike` only.
-  KOKKOS_FUNCTION constexpr Options& pivoting(Pivoting p) {
-    m_pivoting = p;
+  /// Chooses `Algorithm::spike`, with options: `Options{}.spike({.pivoting = Pivoting::none})`.
+  KOKKOS_FUNCTION constexpr Options& spike(const SpikeOptions& o) {
+    m_algorithm = Algorithm::spike;
+    m_spike = o;
     return *this;
   }
-  KOKKOS_FUNCTION constexpr Pivoting pivoting() const { return m_pivoting; }
+  KOKKOS_FUNCTION constexpr const SpikeOptions& spike() const { return m_spike; }
 
-  /// `spike` on a device only.
-  KOKKOS_FUNCTION constexpr Options& marshaling(Marshaling m) {
-    m_marshaling = m;
+  /// Chooses `Algorithm::pcr`, with options.
+  KOKKOS_FUNCTION constexpr Options& pcr(const PcrOptions& o) {
+    m_algorithm = Algorithm::pcr;
+    m_pcr = o;
     return *this;
   }
-  KOKKOS_FUNCTION constexpr Marshaling marshaling() const { return m_marshaling; }
-
-  /// `spike` with `Pivoting::diagonal` on a device. 0 (default): the threads of a team take one row
-  /// a step and so stay together. Otherwise a step takes a pivot block of one or two rows, so that
-  /// threads drift apart, until they wait for each other every `rows` rows (SC'12, section III-B:
-  /// dynamic tiling). As many rows as a partition has, or more: no waiting.
-  KOKKOS_FUNCTION constexpr Options& dynamic_tiling(std::int64_t rows) {
-    m_dynamic_tiling = rows;
-    return *this;
-  }
-  KOKKOS_FUNCTION constexpr std::int64_t dynamic_tiling() const { return m_dynamic_tiling; }
-
-  /// `pcr` only: steps of parallel cyclic reduction, each of which doubles the number of
-  /// independent systems; each of those is then solved by one thread (PCR-Thomas). 0 (default):
-  /// as many as there are threads for; systems that do not fit into team scratch are first halved
-  /// by cyclic reduction until they do (CR-PCR).
-  KOKKOS_FUNCTION constexpr Options& reduction_steps(int steps) {
-    m_reduction_steps = steps;
-    return *this;
-  }
-  KOKKOS_FUNCTION constexpr int reduction_steps() const { return m_reduction_steps; }
+  KOKKOS_FUNCTION constexpr const PcrOptions& pcr() const { return m_pcr; }
 
  private:
   Algorithm m_algorithm = Algorithm::automatic;
   std::int64_t m_partition_size = 0;
   Transpose m_transpose = Transpose::none;
-  Pivoting m_pivoting = Pivoting::diagonal;
-  Marshaling m_marshaling = Marshaling::automatic;
   Scaling m_scaling = Scaling::rows;
-  int m_refine = 0, m_reduction_steps = 0;
-  std::int64_t m_dynamic_tiling = 0;
+  int m_refine = 0;
   double m_verify = 0;
+  SpikeOptions m_spike;
+  PcrOptions m_pcr;
 };
 
 }  // namespace Trikkos

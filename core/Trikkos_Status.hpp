@@ -24,7 +24,8 @@ struct Status {
   };
 
   Reason reason = Reason::none;
-  std::int64_t row = -1;  ///< first bad row, -1 if none
+  std::int64_t system = -1;  ///< first bad system; -1 if none, or if there is one only
+  std::int64_t row = -1;     ///< its first bad row; -1 if none, or not known
   double backward_error =
       -1;  ///< worst of the right-hand sides; -1 without `Options::verify` or `refine`
 
@@ -33,7 +34,10 @@ struct Status {
 
   /// One sentence for a log.
   std::string why() const {
-    const std::string at = row < 0 ? std::string{} : " (row " + std::to_string(row) + ")";
+    const std::string of_system = system < 0 ? "" : "system " + std::to_string(system);
+    const std::string of_row = row < 0 ? "" : "row " + std::to_string(row);
+    const std::string both = of_system + (system < 0 || row < 0 ? "" : ", ") + of_row;
+    const std::string at = both.empty() ? "" : " (" + both + ")";
     switch (reason) {
       case Reason::none:
         return "ok";
@@ -47,7 +51,7 @@ struct Status {
         char eta[32];
         std::snprintf(eta, sizeof eta, "%.2g", backward_error);
         return std::string("backward error ") + eta +
-               " exceeds 45 units in the last place or the tolerance of Options::verify";
+               " exceeds 45 units in the last place or the tolerance of Options::verify" + at;
       }
     }
     return "unknown";

@@ -18,39 +18,55 @@ constexpr const char* name(Boundary boundary) {
   return boundary == Boundary::open ? "open" : "periodic";
 }
 
-/// A tridiagonal matrix: three Views of equal length n, rank 1.
+/// A tridiagonal matrix of n rows, three Views of rank 1 (row), or many of them, three Views of
+/// rank 2 (system, row).
 ///
 ///   (A x)(i) = lower(i) x(i-1) + diag(i) x(i) + upper(i) x(i+1)
 ///
-/// All bands have length n, so row i's coefficients share the index i (LAPACK's `dl` is `lower`
-/// without its first entry, its `du` is `upper` without its last). The Views may have any layout
-/// and stride; the matrix refers to them and is never modified by a solve.
+/// All bands have length n, so row i's coefficients share the index i. (LAPACK's `dl` and `du` have
+/// n-1 entries: see `lapack_bands`.) The Views may differ in layout, stride and constness; the
+/// matrix refers to them and is never modified by a solve. Many matrices in LayoutLeft are
+/// interleaved: row i of neighbouring systems is adjacent; in LayoutRight each system is
+/// contiguous.
 ///
 /// With `Boundary::periodic`, indices wrap around: x(-1) is x(n-1) and x(n) is x(0). For n = 1 and
 /// n = 2, entries that fall on the same place of the matrix add up.
-template <class View>
+template <class Lower, class Diag = Lower, class Upper = Lower>
 struct Tridiagonal {
-  static_assert(ViewType<View>,
+  static_assert(ViewType<Lower> && ViewType<Diag> && ViewType<Upper>,
                 "Trikkos::Tridiagonal: lower, diag and upper must be Kokkos::Views");
-  using view_type = View;
-  using value_type = typename View::non_const_value_type;
+  static_assert(Lower::rank() == Diag::rank() && Upper::rank() == Diag::rank(),
+                "Trikkos::Tridiagonal: lower, diag and upper must have the same rank");
+  using value_type = typename Diag::non_const_value_type;
+  static_assert(std::is_same_v<typename Lower::non_const_value_type, value_type> &&
+                    std::is_same_v<typename Upper::non_const_value_type, value_type>,
+                "Trikkos::Tridiagonal: lower, diag and upper must have the same value type");
+  static constexpr int rank() { return static_cast<int>(Diag::rank()); }
 
-  View lower, diag, upper;
+  Lower lower;
+  Diag diag;
+  Upper upper;
   Boundary boundary = Boundary::open;
 };
 
-template <class View>
-Tridiagonal(View, View, View) -> Tridiagonal<View>;
-template <class View>
-Tridiagonal(View, View, View, Boundary) -> Tridiagonal<View>;
+template <class Lower, class Diag, class Upper>
+Tridiagonal(Lower, Diag, Upper) -> Tridiagonal<Lower, Diag, Upper>;
+template <class Lower, class Diag, class Upper>
+Tridiagonal(Lower, Diag, Upper, Boundary) -> Tridiagonal<Lower, Diag, Upper>;
 
 template <class T>
 inline constexpr bool is_tridiagonal_v = false;
-template <class View>
-inline constexpr bool is_tridiagonal_v<Tridiagonal<View>> = true;
+template <class... Views>
+inline constexpr bool is_tridiagonal_v<Tridiagonal<Views...>> = true;
 
 template <class T>
 concept TridiagonalMatrix = is_tridiagonal_v<std::remove_cvref_t<T>>;
+
+namespace Impl {
+template <class Exec, class... Views>
+inline constexpr bool is_accessible_v<Exec, Tridiagonal<Views...>> =
+    (is_accessible_v<Exec, Views> && ...);
+}
 
 }  // namespace Trikkos
 

@@ -19,7 +19,7 @@ void figure10(const Arguments& arguments) {
       "pivot a step, never waiting, as in the paper's baseline. \"In step\": our default, a row a "
       "step. Gains are over untiled.\n\n",
       static_cast<long long>(arguments.rows));
-  if (skipped_on_host("Options::dynamic_tiling")) return;
+  if (skipped_on_host("SpikeOptions::dynamic_tiling")) return;
   Perf::Harness harness = timing_harness(arguments);
   const std::int64_t tiles[] = {4, 8, 16, 32, 64};
   Cells head = {"matrix", "marshaling", "partition", "untiled"};
@@ -33,10 +33,8 @@ void figure10(const Arguments& arguments) {
       for (const std::int64_t partition : {64, 256}) {
         TimedSpike solve(harness, system);
         const auto time = [&](std::int64_t tile) {
-          return solve(Trikkos::Options{}
-                           .marshaling(marshaling)
-                           .partition_size(partition)
-                           .dynamic_tiling(tile));
+          return solve(Trikkos::Options{}.partition_size(partition).spike(
+              {.marshaling = marshaling, .dynamic_tiling = tile}));
         };
         const double untiled = time(partition), in_step = time(0);
         Cells row = {name(pivots), marshaling == Trikkos::Marshaling::global ? "global" : "none",

@@ -47,7 +47,7 @@ void figure7(const Arguments& arguments) {
       "threads do, one pivot a step without tiling; \"in step\" is our default, one row a step. "
       "Gains are over `none`; \"solver\" is without the passes.\n\n",
       static_cast<long long>(arguments.rows));
-  if (skipped_on_host("Options::marshaling")) return;
+  if (skipped_on_host("SpikeOptions::marshaling")) return;
   Perf::Harness harness = timing_harness(arguments);
   Table table({"matrix", "threads", "partition", "none, ms", "global, ms", "of it passes", "gain",
                "solver gain", "on_chip, ms", "gain", "eta", "status"},
@@ -57,12 +57,14 @@ void figure7(const Arguments& arguments) {
     for (const bool drifting : {true, false}) {
       for (const std::int64_t partition : {64, 256}) {
         TimedSpike time(harness, system);
-        const Options options =
-            Options{}.partition_size(partition).dynamic_tiling(drifting ? partition : 0);
-        const double none = time(Options(options).marshaling(Marshaling::none));
-        const double global = time(Options(options).marshaling(Marshaling::global));
+        const auto time_with = [&](Marshaling marshaling) {
+          return time(Options{}.partition_size(partition).spike(
+              {.marshaling = marshaling, .dynamic_tiling = drifting ? partition : 0}));
+        };
+        const double none = time_with(Marshaling::none);
+        const double global = time_with(Marshaling::global);
         const bool fits = !drifting && partition <= 66;
-        const double on_chip = fits ? time(Options(options).marshaling(Marshaling::on_chip)) : 0;
+        const double on_chip = fits ? time_with(Marshaling::on_chip) : 0;
         const Cells verdict = time.verdict();  // before x is overwritten
         const double passes = marshaling_time(harness, system, partition);
         table.add({name(pivots), drifting ? "drifting" : "in step", std::to_string(partition),

@@ -73,8 +73,9 @@ std::vector<Solver<double>> all_solvers() {
   std::vector<Solver<double>> all = {
       ours<double>("spike diagonal", with(Algorithm::spike)),
       ours<double>("spike diagonal, refine(1)", with(Algorithm::spike).refine(1)),
-      ours<double>("spike Thomas", with(Algorithm::spike).pivoting(Trikkos::Pivoting::none)),
-      ours<double>("pcr", with(Algorithm::pcr)),
+      ours<double>("spike Thomas",
+                   with(Algorithm::spike).spike({.pivoting = Trikkos::Pivoting::none})),
+      ours<double>("pcr", Trikkos::Options{}.algorithm(Algorithm::pcr)),
       ours<double>("segmented", with(Algorithm::segmented))};
   for (auto& library : libraries<double>()) all.push_back(library);
   return all;

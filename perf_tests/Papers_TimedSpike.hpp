@@ -21,9 +21,7 @@ class TimedSpike {
 
   /// Median in seconds.
   double operator()(const Trikkos::Options& options) {
-    Trikkos::Options spike = options;
-    spike.algorithm(Trikkos::Algorithm::spike);
-    const Solver<double> solver = ours<double>("spike", spike);
+    const Solver<double> solver = ours<double>("spike", options);
     const Outcome outcome = solver.solve(m_harness, m_problem);
     const double eta =
         Trikkos::backward_error(m_harness.exec(), m_problem.A, m_problem.x, m_problem.b);

@@ -11,17 +11,19 @@ namespace Trikkos {
 namespace Impl {
 template <class T>
 struct CopyRow {
-  Bands<T> A;
-  T *lower, *diag, *upper;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    lower[i] = A.lower(i);
-    diag[i] = A.diag(i);
-    upper[i] = A.upper(i);
+  Systems<T> A;
+  Vectors<T> lower, diag, upper;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
+    const auto [k, i] = split_index(index, A.first.n);
+    const Bands<T> from = A[k];
+    lower[k][i] = from.lower(i);
+    diag[k][i] = from.diag(i);
+    upper[k][i] = from.upper(i);
   }
 };
 }  // namespace Impl
 
-/// A matrix made ready to be solved with many times.
+/// A matrix, or many, made ready to be solved with many times.
 ///
 ///   Trikkos::Plan plan(exec, A, options, rhs_count);
 ///   Trikkos::solve(exec, plan, b, x);   // no allocation, no fence, on this exec
@@ -29,14 +31,15 @@ struct CopyRow {
 ///
 /// A Plan copies the values of A (3 words a row): what happens to A's Views later does not concern
 /// it. It stores no factors: reading the matrix again costs a solve 72 bytes an unknown in double,
-/// reading factors of a pivoted elimination would cost 80. A Plan is a handle, like a View: copies
-/// share the memory; it serves one solve at a time and keeps no execution space instance. (Others
+/// reading factors of a pivoted elimination would cost 80. What `Scaling::columns` needs is
+/// computed once. A Plan is a handle, like a View: copies share the memory, solving does not change
+/// it (`const Plan`); it serves one solve at a time and keeps no execution space instance. (Others
 /// may solve with it, see Workspace.)
 ///
-/// Any number of right-hand sides can be solved, `rhs_count` at a time, or fewer where those fill
-/// the machine. Memory grows with them: for each in flight `thomas` takes 2 words a row, `refine` 2
-/// and `verify` 1. So say how many there will be where there are many of few rows; one at a time is
-/// slow then.
+/// Any number of right-hand sides can be solved with one matrix, `rhs_count` at a time, or fewer
+/// where those fill the machine. Memory grows with them: for each in flight `thomas` takes 2 words
+/// a row, `refine` 2 and `verify` 1. So say how many there will be where there are many of few
+/// rows; one at a time is slow then. Many matrices have one right-hand side each.
 template <class T, ExecutionSpace Exec>
 class Plan {
  public:
@@ -45,73 +48,90 @@ class Plan {
 
   /// Allocates; asynchronous otherwise.
   /// \throws std::invalid_argument for bad shapes or options, or a negative rhs_count
-  template <class View>
-  Plan(const Exec& exec, const Tridiagonal<View>& A, const Options& options = {},
+  template <class... Views>
+  Plan(const Exec& exec, const Tridiagonal<Views...>& A, const Options& options = {},
        std::int64_t rhs_count = 1)
-      : m_work(exec, checked_size(A, options, rhs_count), rhs_count, options),
-        m_A{band(exec, "Trikkos::Plan::lower", m_work.size()),
-            band(exec, "Trikkos::Plan::diag", m_work.size()),
-            band(exec, "Trikkos::Plan::upper", m_work.size()), A.boundary} {
+      : m_work(exec, Impl::Solver<T, Exec>(shape_of(A, options, rhs_count), options)),
+        m_A{band(exec, "Trikkos::Plan::lower"), band(exec, "Trikkos::Plan::diag"),
+            band(exec, "Trikkos::Plan::upper"), A.boundary} {
     update(exec, A);
   }
 
-  /// New values for a matrix of the same size and boundary. Asynchronous, no allocation.
-  /// \throws std::invalid_argument where size or boundary differ
-  template <class View>
-  void update(const Exec& exec, const Tridiagonal<View>& A) {
+  /// New values for matrices of the same size, number and boundary. Asynchronous, no allocation.
+  /// \throws std::invalid_argument where one of these differs
+  template <class... Views>
+  void update(const Exec& exec, const Tridiagonal<Views...>& A) const {
+    using Matrix = Tridiagonal<Views...>;
     constexpr auto function = "Trikkos::Plan::update";
-    Impl::check_matrix_type<Exec, Tridiagonal<View>>();
-    static_assert(std::is_same_v<typename View::non_const_value_type, T>,
+    TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::Plan::update", Matrix);
+    TRIKKOS_CHECK_ACCESS("Trikkos::Plan::update", "A", Exec, Matrix);
+    static_assert(std::is_same_v<typename Matrix::value_type, T>,
                   "Trikkos::Plan::update: A must have the value type of the plan");
     Impl::check_matrix(function, A);
-    Impl::expect_extent(function, "A", "rows", A.diag.extent(0), m_work.size(), "the plan's A");
+    Impl::expect_extent(function, "A", "rows", Impl::row_count(A.diag), size(), "the plan's A");
+    Impl::expect_extent(function, "A", "systems", Impl::system_count(A.diag), matrices(),
+                        "the plan's A");
     if (A.boundary != m_A.boundary)
       throw std::invalid_argument(std::string(function) + ": A is " + name(A.boundary) +
                                   ", expected " + name(m_A.boundary) + " (the plan's A)");
-    Kokkos::parallel_for(
-        "Trikkos::Plan::update",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, m_work.size()),
-        Impl::CopyRow<T>{Impl::bands(A), m_A.lower.data(), m_A.diag.data(), m_A.upper.data()});
+    const auto vectors = [](const Band& band) { return Impl::vectors<T>(band); };
+    Kokkos::parallel_for("Trikkos::Plan::update", Impl::range(exec, matrices() * size()),
+                         Impl::CopyRow<T>{Impl::systems(A, matrices()), vectors(m_A.lower),
+                                          vectors(m_A.diag), vectors(m_A.upper)});
+    m_work.m_solver.factor(exec, m_work.m_memory.data(), systems(matrices()));
   }
 
   /// What the last solve with this plan found. Waits for `exec`.
   Status status(const Exec& exec) const { return m_work.status(exec); }
 
   std::int64_t size() const { return m_work.size(); }
+  /// How many; 1 where one serves all right-hand sides.
+  std::int64_t matrices() const { return m_work.m_solver.shape().matrices; }
   const Options& options() const { return m_work.options(); }
   Algorithm algorithm() const { return m_work.algorithm(); }
   /// Device memory held.
-  std::size_t bytes() const { return m_work.bytes() + 3 * sizeof(T) * m_A.diag.extent(0); }
+  std::size_t bytes() const { return m_work.bytes() + 3 * sizeof(T) * m_A.diag.size(); }
 
   /// \private
-  void run(const Exec& exec, const Impl::Columns<const T>& b, const Impl::Columns<T>& x,
-           std::int64_t rhs_count) {
-    m_work.run(exec, Impl::bands(m_A, options().transpose()), b, x, rhs_count);
+  void run(const Exec& exec, const Impl::Vectors<const T>& b, const Impl::Vectors<T>& x,
+           std::int64_t count) const {
+    m_work.m_solver.solve(exec, m_work.m_memory.data(), systems(count), b, x);
   }
 
  private:
-  using Band = Kokkos::View<T*, typename Exec::memory_space>;
+  using Band = Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space>;
 
-  template <class View>
-  static std::int64_t checked_size(const Tridiagonal<View>& A, const Options& options,
-                                   std::int64_t rhs_count) {
-    Impl::check_matrix_type<Exec, Tridiagonal<View>>();
-    Impl::check_matrix("Trikkos::Plan", A);
-    Impl::check_options("Trikkos::Plan", options);
-    Impl::check_count("Trikkos::Plan", "rhs_count", rhs_count);
-    return static_cast<std::int64_t>(A.diag.extent(0));
+  template <class... Views>
+  static Impl::Shape shape_of(const Tridiagonal<Views...>& A, const Options& options,
+                              std::int64_t rhs_count) {
+    using Matrix = Tridiagonal<Views...>;
+    constexpr auto function = "Trikkos::Plan";
+    TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::Plan", Matrix);
+    TRIKKOS_CHECK_ACCESS("Trikkos::Plan", "A", Exec, Matrix);
+    Impl::check_matrix(function, A);
+    Impl::check_options(function, options);
+    Impl::check_count(function, "rhs_count", rhs_count);
+    const std::int64_t matrices = Impl::system_count(A.diag);
+    return {Impl::row_count(A.diag), Matrix::rank() == 1 ? rhs_count : matrices, matrices};
   }
-  static Band band(const Exec& exec, const std::string& label, std::int64_t n) {
-    return Band(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), n);
+  Band band(const Exec& exec, const std::string& label) const {
+    return Band(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), matrices(), size());
+  }
+  /// The copy, for so many right-hand sides.
+  Impl::Systems<T> systems(std::int64_t count) const {
+    Impl::Systems<T> r = Impl::systems(m_A, count, options().transpose());
+    if (matrices() == 1)
+      for (std::int64_t& stride : r.stride) stride = 0;
+    return r;
   }
 
   Workspace<T, Exec> m_work;
   Tridiagonal<Band> m_A;
 };
 
-template <class Exec, class View>
-Plan(const Exec&, const Tridiagonal<View>&, const Options& = {}, std::int64_t = 1)
-    -> Plan<typename View::non_const_value_type, Exec>;
+template <class Exec, class... Views>
+Plan(const Exec&, const Tridiagonal<Views...>&, const Options& = {}, std::int64_t = 1)
+    -> Plan<typename Tridiagonal<Views...>::value_type, Exec>;
 
 }  // namespace Trikkos
 

@@ -7,75 +7,112 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <Trikkos_Plan.hpp>
 #include <Trikkos_Workspace.hpp>
-#include <impl/Trikkos_TeamSolve.hpp>
-#include <impl/thomas/Trikkos_Thomas.hpp>
 
 /// \file
-/// The one verb: `solve`. A x = b for one tridiagonal matrix A of n rows.
+/// The one verb: `solve`, for one tridiagonal system A x = b of n rows or many.
 ///
-/// \param exec  execution space instance; the only one used
-/// \param A     Tridiagonal of rank-1 Views, any layout; never modified
-/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
-/// \param x     solution, shaped like b; may be the same View as b, nothing else may overlap.
-///              (LAPACK's column-major (n, nrhs) array is the LayoutRight (nrhs, n) View of the
-///              same memory.)
+/// | A               | b and x          | solves                                    |
+/// |-----------------|------------------|-------------------------------------------|
+/// | rank 1 (n)      | rank 1 (n)       | one system                                |
+/// | rank 1 (n)      | rank 2 (system, n) | one matrix with many right-hand sides   |
+/// | rank 2 (system, n) | rank 2 (system, n) | many systems, a matrix each          |
 ///
-/// Scalars: float, double, Kokkos::complex of both. Indices are 64-bit.
+/// Scalars: float, double, Kokkos::complex of both. Indices are 64-bit. A is never modified; x may
+/// be the same View as b, nothing else may overlap. An (n, nrhs) array, as LAPACK and Tpetra have,
+/// is `columns(b)`. Where it is square, its extents do not tell which is meant: rank 2 is always
+/// read as (system, row).
 ///
-/// Cost with `Algorithm::segmented`: 72 bytes and about 150 flops an unknown and right-hand side in
-/// double. Views of stride 1 are fastest.
+/// Cost with `Algorithm::segmented`: 72 bytes and about 150 flops an unknown in double. Views of
+/// stride 1 are fastest.
 ///
 /// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
 /// nonsingular A, for each row by itself (`Scaling::rows`). `thomas` only for diagonally dominant
 /// A; elsewhere its Status says `unstable`.
 ///
 /// Errors: wrong types fail to compile; wrong shapes and options throw std::invalid_argument before
-/// anything is launched; bad numbers never throw: x is then Inf or NaN, or flagged by the Status.
+/// anything is launched; bad numbers never throw: x is then Inf or NaN, or flagged by the Status. A
+/// bad system spoils only itself.
 
 namespace Trikkos {
 
-/// With a Workspace: asynchronous, no allocation, no fence, on the execution space instance that
-/// the workspace was made with. On another one Kokkos' CUDA backend allocates scratch of its own,
-/// once, when that instance runs its first team kernel; the results are the same.
-template <ExecutionSpace Exec, class T, class View, class B, class X>
-void solve(const Exec& exec, Workspace<T, Exec>& work, const Tridiagonal<View>& A, const B& b,
-           const X& x) {
-  constexpr auto function = "Trikkos::solve";
-  Impl::check_matrix_type<Exec, Tridiagonal<View>>();
-  Impl::check_vector_types<Exec, Tridiagonal<View>, B, X>();
-  static_assert(std::is_same_v<typename View::non_const_value_type, T>,
+/// Solves A x = b with a Workspace: asynchronous, no allocation, no fence, on the execution space
+/// instance that the workspace was made with. On another one Kokkos' CUDA backend allocates scratch
+/// of its own, once, when that instance runs its first team kernel; the results are the same.
+///
+/// \param exec  execution space instance; the only one used
+/// \param work  made for matrices of A's size; its `status(exec)` tells how it went
+/// \param A     Tridiagonal of n rows, rank 1 or 2, any layout
+/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
+/// \param x     solution, shaped like b; may be b
+/// \throws std::invalid_argument for extents that do not fit
+template <ExecutionSpace Exec, class T, class... Views, class B, class X>
+void solve(const Exec& exec, const Workspace<T, Exec>& work, const Tridiagonal<Views...>& A,
+           const B& b, const X& x) {
+  using Matrix = Tridiagonal<Views...>;
+  TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::solve", Matrix);
+  TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
+  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "A", Exec, Matrix);
+  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "b", Exec, B);
+  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "x", Exec, X);
+  static_assert(std::is_same_v<typename Matrix::value_type, T>,
                 "Trikkos::solve: A must have the value type of the workspace");
+  constexpr auto function = "Trikkos::solve";
   Impl::check_matrix(function, A);
-  Impl::expect_extent(function, "A", "rows", A.diag.extent(0), work.size(), "the workspace");
-  Impl::check_vectors(function, work.size(), b, x);
+  Impl::expect_extent(function, "A", "rows", Impl::row_count(A.diag), work.size(), "the workspace");
+  Impl::check_rhs(function, A, b);
+  Impl::check_solution(function, b, x);
+  work.check_systems(function, Impl::system_count(A.diag));
   const Kokkos::Profiling::ScopedRegion region(function);
-  work.run(exec, Impl::bands(A, work.options().transpose()), Impl::columns<const T>(b),
-           Impl::columns<T>(x), Impl::column_count(b));
+  work.run(exec, Impl::systems(A, Impl::system_count(b), work.options().transpose()),
+           Impl::vectors<const T>(b), Impl::vectors<T>(x));
 }
 
-/// With a Plan: asynchronous, no allocation, no fence; on another execution space instance than the
-/// plan was made with as for a Workspace.
+/// Solves with the matrix of a Plan: asynchronous, no allocation, no fence; on another execution
+/// space instance than the plan was made with as for a Workspace.
+///
+/// \param exec  execution space instance; the only one used
+/// \param plan  its `status(exec)` tells how it went
+/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
+/// \param x     solution, shaped like b; may be b
+/// \throws std::invalid_argument for extents that do not fit
 template <ExecutionSpace Exec, class T, class B, class X>
-void solve(const Exec& exec, Plan<T, Exec>& plan, const B& b, const X& x) {
-  constexpr auto function = "Trikkos::solve";
+void solve(const Exec& exec, const Plan<T, Exec>& plan, const B& b, const X& x) {
   using Matrix = Tridiagonal<Kokkos::View<T*, typename Exec::memory_space>>;
-  Impl::check_vector_types<Exec, Matrix, B, X>();
-  Impl::check_vectors(function, plan.size(), b, x);
+  TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
+  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "b", Exec, B);
+  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "x", Exec, X);
+  constexpr auto function = "Trikkos::solve";
+  Impl::check_rhs(function, plan.size(), "the plan", b);
+  if (plan.matrices() != 1)
+    Impl::expect_extent(function, "b", "systems", Impl::system_count(b), plan.matrices(),
+                        "the plan");
+  Impl::check_solution(function, b, x);
   const Kokkos::Profiling::ScopedRegion region(function);
-  plan.run(exec, Impl::columns<const T>(b), Impl::columns<T>(x), Impl::column_count(b));
+  plan.run(exec, Impl::vectors<const T>(b), Impl::vectors<T>(x), Impl::system_count(b));
 }
 
-/// Once: allocates a workspace, solves, waits, and says how it went.
-template <ExecutionSpace Exec, class View, class B, class X>
-Status solve(const Exec& exec, const Tridiagonal<View>& A, const B& b, const X& x,
-             const Options& options = {}) {
-  Impl::check_matrix_type<Exec, Tridiagonal<View>>();
-  Impl::check_vector_types<Exec, Tridiagonal<View>, B, X>();
+/// Solves A x = b once: allocates a workspace, solves, waits, and says how it went.
+///
+/// \param exec  execution space instance; the only one used
+/// \param A     Tridiagonal of n rows, rank 1 or 2, any layout
+/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
+/// \param x     solution, shaped like b; may be b
+/// \throws std::invalid_argument for extents that do not fit, or bad options
+template <ExecutionSpace Exec, class... Views, class B, class X>
+[[nodiscard]] Status solve(const Exec& exec, const Tridiagonal<Views...>& A, const B& b, const X& x,
+                           const Options& options = {}) {
+  using Matrix = Tridiagonal<Views...>;
+  TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::solve", Matrix);
+  TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
+  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "A", Exec, Matrix);
+  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "b", Exec, B);
+  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "x", Exec, X);
   constexpr auto function = "Trikkos::solve";
   Impl::check_matrix(function, A);
-  Impl::check_vectors(function, static_cast<std::int64_t>(A.diag.extent(0)), b, x);
+  Impl::check_rhs(function, A, b);
+  Impl::check_solution(function, b, x);
   Impl::check_options(function, options);
-  Workspace work(exec, A, b, options);
+  const Workspace work(exec, A, b, options);
   solve(exec, work, A, b, x);
   return work.status(exec);
 }
@@ -83,71 +120,70 @@ Status solve(const Exec& exec, const Tridiagonal<View>& A, const B& b, const X& 
 /// Inside a kernel (or on the host): the calling thread solves one system by the Thomas algorithm.
 /// For diagonally dominant A. Needs no memory: pivots are computed again for the way back, 4 to 5
 /// divisions an unknown (beyond 4096 rows, n/8192 more).
+///
+/// \param A, b, x  of rank 1
 /// \return 0, or 1 + the first row that is not finite or whose pivot is too small to trust x
-template <class View, class B, class X>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(ThisThread, const Tridiagonal<View>& A, const B& b,
-                                               const X& x) {
-  using T = typename View::non_const_value_type;
-  Impl::check_matrix_values<Tridiagonal<View>>();
-  Impl::check_vector_values<Tridiagonal<View>, B, X>();
-  static_assert(B::rank() == 1 && X::rank() == 1,
-                "Trikkos::solve: b and x must have rank 1 inside a kernel");
-  const Impl::Bands<T> rows = Impl::bands(A);
-  return static_cast<int>(Impl::Thomas<T>{rows}
-                              .solve({b.data(), static_cast<std::int64_t>(b.stride(0))},
-                                     {x.data(), static_cast<std::int64_t>(x.stride(0))})
-                              .row +
-                          1);
-}
-
-/// Inside a kernel: the team solves one system by the Thomas algorithm, on one of its threads. All
-/// threads must call; x is ready for all of them on return.
-/// \return as for `this_thread`, to every thread
-template <TeamMember Member, class View, class B, class X>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(const Member& member, const Tridiagonal<View>& A,
+template <class... Views, class B, class X>
+[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(ThisThread, const Tridiagonal<Views...>& A,
                                                const B& b, const X& x) {
-  int info = 0;
-  Kokkos::single(
-      Kokkos::PerTeam(member), [&](int& result) { result = solve(this_thread, A, b, x); }, info);
-  member.team_barrier();
-  return info;
+  using Matrix = Tridiagonal<Views...>;
+  using T = typename Matrix::value_type;
+  TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::solve", Matrix);
+  TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
+  static_assert(Matrix::rank() == 1 && B::rank() == 1 && X::rank() == 1,
+                "Trikkos::solve: A, b and x must have rank 1 inside a kernel");
+  const Impl::Bands<T> rows = Impl::bands(A);
+  return 1 + static_cast<int>(
+                 Impl::Thomas<T>{rows}.solve(Impl::strided<const T>(b), Impl::strided<T>(x)).row);
 }
 
 /// Bytes of level-0 scratch that a team needs to solve a system of n rows inside a kernel, for
 /// `TeamPolicy::set_scratch_size(0, Kokkos::PerTeam(bytes))`, besides what the kernel itself takes.
-/// `pcr`: 4 words a row, 5 for a periodic matrix; `segmented`, `spike`: 3 words a row and 22 a
-/// partition (of 16 rows unless the options say otherwise); `thomas`, `automatic`: none. What a
+/// `automatic`, `segmented`, `spike`: 3 words a row and 22 a partition (of 16 rows unless the
+/// options say otherwise); `pcr`: 4 words a row, 5 for a periodic matrix; `thomas`: none. What a
 /// backend grants is `TeamPolicy::scratch_size_max(0)`: seen were 48 KiB on CUDA, 32 on OpenMP.
 template <class T>
 KOKKOS_INLINE_FUNCTION constexpr std::size_t team_scratch_bytes(
-    std::int64_t n, const Options& options, Boundary boundary = Boundary::open) {
-  return Impl::team_bytes<T>(Impl::team_words<T>(n, options, boundary == Boundary::periodic));
+    std::int64_t n, const Options& options = {}, Boundary boundary = Boundary::open) {
+  return Impl::team_bytes<T>(
+      Impl::with_forms(options.algorithm(), n, [&](auto forms) -> std::int64_t {
+        return decltype(forms)::team_words(n, options, boundary == Boundary::periodic);
+      }));
 }
 
-/// Inside a kernel: the team solves one system with the algorithm of the options, `segmented`,
-/// `spike` or `pcr` with all its threads, in scratch of `team_scratch_bytes`, or `thomas` (also
-/// `automatic`) as above. Of the other options `transpose`, `partition_size`, `pivoting`,
-/// `reduction_steps` and `scaling` matter; `Scaling::columns`, for which a kernel has no memory, is
-/// as `none` here. All threads must call; x is ready for all of them on return, and the
-/// scratch is free again. Aborts where the scratch is too small.
+/// Inside a kernel: the team solves one system with the algorithm of the options: `automatic`,
+/// `segmented`, `spike` or `pcr` with all its threads, in scratch of `team_scratch_bytes`, or
+/// `thomas` on one of them, without. All threads must call; x is ready for all of them on return,
+/// and the scratch is free again. Aborts where the scratch is too small.
 ///
 /// Options made in the kernel, `Trikkos::Options{}.algorithm(Trikkos::Algorithm::pcr)`, are
 /// constants to the compiler: the other algorithms are left out, and with them half of the
-/// registers. \return 0, or 1 + the first row (`segmented`, `spike`: of the first partition) that
-/// is not finite or shows that x is not to be trusted; to every thread
-template <TeamMember Member, class View, class B, class X>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(const Member& member, const Tridiagonal<View>& A,
-                                               const B& b, const X& x, const Options& options) {
-  using T = typename View::non_const_value_type;
-  Impl::check_matrix_values<Tridiagonal<View>>();
-  Impl::check_vector_values<Tridiagonal<View>, B, X>();
-  static_assert(B::rank() == 1 && X::rank() == 1,
-                "Trikkos::solve: b and x must have rank 1 inside a kernel");
+/// registers.
+///
+/// \param A, b, x  of rank 1
+/// \param options  of which `transpose`, `partition_size`, `scaling`, the pivoting of `spike` and
+///                 the steps of `pcr` matter; `Scaling::columns`, for which a kernel has no memory,
+///                 is as `none` here
+/// \return 0, or 1 + the first row (`segmented`, `spike`: of the first partition) that is not
+///         finite or shows that x is not to be trusted; to every thread
+template <TeamMember Member, class... Views, class B, class X>
+[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(const Member& member, const Tridiagonal<Views...>& A,
+                                               const B& b, const X& x,
+                                               const Options& options = {}) {
+  using Matrix = Tridiagonal<Views...>;
+  using T = typename Matrix::value_type;
+  TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::solve", Matrix);
+  TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
+  static_assert(Matrix::rank() == 1 && B::rank() == 1 && X::rank() == 1,
+                "Trikkos::solve: A, b and x must have rank 1 inside a kernel");
   Impl::Bands<T> rows = Impl::bands(A, options.transpose());
   rows.scale_rows = options.scaling() == Scaling::rows;
-  return 1 + static_cast<int>(Impl::solve_in_team<T>(
-                 member, rows, {b.data(), static_cast<std::int64_t>(b.stride(0))},
-                 {x.data(), static_cast<std::int64_t>(x.stride(0))}, options));
+  if (rows.n == 0) return 0;
+  return 1 + static_cast<int>(
+                 Impl::with_forms(options.algorithm(), rows.n, [&](auto forms) -> std::int64_t {
+                   return decltype(forms)::solve_in_team(member, rows, Impl::strided<const T>(b),
+                                                         Impl::strided<T>(x), options);
+                 }));
 }
 
 }  // namespace Trikkos

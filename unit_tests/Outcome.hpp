@@ -78,14 +78,20 @@ constexpr double scaled(double bound_for_double) {
          static_cast<double>(std::numeric_limits<Trikkos::Impl::Real<T>>::epsilon());
 }
 
+inline Trikkos::Options with(const Trikkos::Options& options, Trikkos::Pivoting pivoting) {
+  Trikkos::SpikeOptions spike = options.spike();
+  spike.pivoting = pivoting;
+  return Trikkos::Options(options).spike(spike);
+}
+
 inline std::string describe(const Trikkos::Options& o) {
   const auto number = [](const char* what, auto value) {
     return std::string(", ") + what + " " + std::to_string(static_cast<int>(value));
   };
   return std::string(name(o.algorithm())) + number("partition_size", o.partition_size()) +
          number("transpose", o.transpose()) + number("refine", o.refine()) +
-         number("pivoting", o.pivoting()) + number("marshaling", o.marshaling()) +
-         number("dynamic_tiling", o.dynamic_tiling()) + ", scaling " + name(o.scaling());
+         number("pivoting", o.spike().pivoting) + number("marshaling", o.spike().marshaling) +
+         number("dynamic_tiling", o.spike().dynamic_tiling) + ", scaling " + name(o.scaling());
 }
 
 }  // namespace Test

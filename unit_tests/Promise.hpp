@@ -29,11 +29,11 @@ inline std::string describe(const Method& m) {
   return std::string(name(m.level)) + ": " + Test::describe(m.options);
 }
 
-/// The algorithm that runs: inside kernels `automatic` is `thomas`, which is all that a thread has.
+/// The algorithm that runs: `thomas` is all that a thread has.
 constexpr Algorithm algorithm_of(const Method& m) {
   if (m.level == Level::thread) return Algorithm::thomas;
-  if (m.options.algorithm() != Algorithm::automatic) return m.options.algorithm();
-  return m.level == Level::call ? Trikkos::choose_algorithm(0) : Algorithm::thomas;
+  const Algorithm given = m.options.algorithm();
+  return given == Algorithm::automatic ? Trikkos::choose_algorithm(0) : given;
 }
 
 /// The largest backward error that an ok status of this method admits, and where that is said.

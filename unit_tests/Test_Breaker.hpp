@@ -99,19 +99,19 @@ TEST(TEST_CATEGORY, breaker_spike) {
     const auto spike = Options{}.algorithm(Algorithm::spike).partition_size(rows);
     expect_unbroken({spike}, 32);
     expect_unbroken({Options(spike).refine(1)}, 32);
-    expect_unbroken({Options(spike).pivoting(Trikkos::Pivoting::none)}, 20);
+    expect_unbroken({Options(spike).spike({.pivoting = Trikkos::Pivoting::none})}, 20);
   }
 }
 TEST(TEST_CATEGORY, breaker_spike_in_teams) {
   for (const std::int64_t rows : partition_sizes) {
     const auto spike = Options{}.algorithm(Algorithm::spike).partition_size(rows);
     expect_unbroken({spike, Level::team}, 40);
-    expect_unbroken({Options(spike).pivoting(Trikkos::Pivoting::none), Level::team}, 20);
+    expect_unbroken({Options(spike).spike({.pivoting = Trikkos::Pivoting::none}), Level::team}, 20);
   }
 }
 TEST(TEST_CATEGORY, breaker_pcr) {
   for (const int steps : {0, 1, 2, 100}) {
-    const auto pcr = Options{}.algorithm(Algorithm::pcr).reduction_steps(steps);
+    const auto pcr = Options{}.pcr({.reduction_steps = steps});
     expect_unbroken({pcr}, 100);
     expect_unbroken({pcr, Level::team}, 100);
   }

@@ -91,21 +91,25 @@ struct PlainElimination {
   }
 };
 
-/// As `Workspace` calls a method.
+/// As a Workspace runs a method.
 template <class T>
 Outcome<T> solve_plainly(const Reference::HostSystem<T>& A, const std::vector<T>& b,
                          std::int64_t partition_size) {
   const TEST_EXECSPACE exec;
-  const Impl::Partitioned<T, TEST_EXECSPACE, PlainElimination> method(
-      A.size(), Options{}.partition_size(partition_size));
+  using Method = Impl::Partitioned<T, TEST_EXECSPACE, PlainElimination>;
+  static_assert(Impl::MethodInPhases<Method, T, TEST_EXECSPACE>);
+  const Method method({.n = A.size()}, Options{}.partition_size(partition_size));
   const Kokkos::View<T*, TEST_EXECSPACE> storage("storage", method.storage_words()),
       x("x", b.size());
-  const Kokkos::View<std::int64_t[Impl::Diagnosis::words], TEST_EXECSPACE> words("words");
+  struct Words {
+    std::int64_t word[Impl::Diagnosis::words];
+  };
+  const Kokkos::View<Words, TEST_EXECSPACE> words("words");
   const auto A_view = Reference::to_device(exec, A);
   const auto b_view = Reference::to_device(exec, b);
-  method.launch(exec, Impl::bands(A_view), Impl::columns<const T>(b_view), Impl::columns<T>(x), 1,
-                storage.data(), {words.data()}, true);
-  const auto status = Impl::fetch(exec, words, "plain");
+  method.solve(exec, {Impl::systems(A_view, 1), Impl::vectors<const T>(b_view), Impl::vectors<T>(x),
+                      storage.data(), Impl::Diagnosis{words.data()->word}, true});
+  const auto status = Impl::decode(Impl::fetch(exec, words.data(), "plain").word, A.size());
   const auto host_x = Reference::to_host(x);
   return {host_x, status, Reference::backward_error(A, host_x, b)};
 }

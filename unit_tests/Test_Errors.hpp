@@ -71,16 +71,16 @@ void errors_of_shapes() {
 
   // once
   const auto solve = [&](const auto& M, const auto& r, const auto& s) {
-    return message([&] { Trikkos::solve(exec, M, r, s); });
+    return message([&] { static_cast<void>(Trikkos::solve(exec, M, r, s)); });
   };
   EXPECT_EQ(solve(short_lower, b, x),
             "Trikkos::solve: lower has 7 rows, expected 8 (diag.extent(0))");
   EXPECT_EQ(solve(short_upper, b, x),
             "Trikkos::solve: upper has 0 rows, expected 8 (diag.extent(0))");
   EXPECT_EQ(solve(A, b7, x), "Trikkos::solve: b has 7 rows, expected 8 (diag.extent(0))");
-  EXPECT_EQ(solve(A, b, x9), "Trikkos::solve: x has 9 rows, expected 8 (diag.extent(0))");
+  EXPECT_EQ(solve(A, b, x9), "Trikkos::solve: x has 9 rows, expected 8 (b.extent(0))");
   EXPECT_EQ(solve(A, B7, X), "Trikkos::solve: b has 7 rows, expected 8 (diag.extent(0))");
-  EXPECT_EQ(solve(A, B, X7), "Trikkos::solve: x has 7 rows, expected 8 (diag.extent(0))");
+  EXPECT_EQ(solve(A, B, X7), "Trikkos::solve: x has 7 rows, expected 8 (b.extent(1))");
   EXPECT_EQ(solve(A, B, X2), "Trikkos::solve: x has 2 systems, expected 3 (b.extent(0))");
   EXPECT_EQ(solve(A, X2, X), "Trikkos::solve: x has 3 systems, expected 2 (b.extent(0))");
 
@@ -106,7 +106,7 @@ void errors_of_shapes() {
   EXPECT_EQ(with_workspace(matrix(9), b, x),
             "Trikkos::solve: A has 9 rows, expected 8 (the workspace)");
   EXPECT_EQ(with_workspace(A, b7, x), "Trikkos::solve: b has 7 rows, expected 8 (diag.extent(0))");
-  EXPECT_EQ(with_workspace(A, b, x9), "Trikkos::solve: x has 9 rows, expected 8 (diag.extent(0))");
+  EXPECT_EQ(with_workspace(A, b, x9), "Trikkos::solve: x has 9 rows, expected 8 (b.extent(0))");
   EXPECT_EQ(with_workspace(A, B, X2), "Trikkos::solve: x has 2 systems, expected 3 (b.extent(0))");
 
   // plan
@@ -118,8 +118,8 @@ void errors_of_shapes() {
   const auto with_plan = [&](const auto& r, const auto& s) {
     return message([&] { Trikkos::solve(exec, plan, r, s); });
   };
-  EXPECT_EQ(with_plan(b7, x), "Trikkos::solve: b has 7 rows, expected 8 (diag.extent(0))");
-  EXPECT_EQ(with_plan(b, x9), "Trikkos::solve: x has 9 rows, expected 8 (diag.extent(0))");
+  EXPECT_EQ(with_plan(b7, x), "Trikkos::solve: b has 7 rows, expected 8 (the plan)");
+  EXPECT_EQ(with_plan(b, x9), "Trikkos::solve: x has 9 rows, expected 8 (b.extent(0))");
   EXPECT_EQ(with_plan(B, X2), "Trikkos::solve: x has 2 systems, expected 3 (b.extent(0))");
   const auto update = [&](const auto& M) { return message([&] { plan.update(exec, M); }); };
   EXPECT_EQ(update(short_lower),
@@ -143,7 +143,7 @@ void errors_of_shapes() {
   EXPECT_EQ(error(short_upper, x, b),
             "Trikkos::backward_error: upper has 0 rows, expected 8 (diag.extent(0))");
   EXPECT_EQ(error(A, x, b7), "Trikkos::backward_error: b has 7 rows, expected 8 (diag.extent(0))");
-  EXPECT_EQ(error(A, x9, b), "Trikkos::backward_error: x has 9 rows, expected 8 (diag.extent(0))");
+  EXPECT_EQ(error(A, x9, b), "Trikkos::backward_error: x has 9 rows, expected 8 (b.extent(0))");
   EXPECT_EQ(error(A, X2, B), "Trikkos::backward_error: x has 2 systems, expected 3 (b.extent(0))");
 
   // and what is right is accepted
@@ -159,7 +159,7 @@ void errors_of_counts() {
   using Work = Trikkos::Workspace<double, TEST_EXECSPACE>;
   EXPECT_EQ(message([&] { Work(exec, -1, 1); }), "Trikkos::Workspace: n is -1, expected 0 or more");
   EXPECT_EQ(message([&] { Work(exec, 8, -2); }),
-            "Trikkos::Workspace: rhs_count is -2, expected 0 or more");
+            "Trikkos::Workspace: count is -2, expected 0 or more");
   const auto A = matrix(8);
   EXPECT_EQ(message([&] { Trikkos::Plan(exec, A, Options{}, -2); }),
             "Trikkos::Plan: rhs_count is -2, expected 0 or more");
@@ -173,7 +173,8 @@ void errors_of_options() {
     EXPECT_EQ(message([&] { Trikkos::Workspace(exec, A, b, options); }),
               "Trikkos::Workspace: " + words);
     EXPECT_EQ(message([&] { Trikkos::Plan(exec, A, options); }), "Trikkos::Plan: " + words);
-    EXPECT_EQ(message([&] { Trikkos::solve(exec, A, b, x, options); }), "Trikkos::solve: " + words);
+    EXPECT_EQ(message([&] { static_cast<void>(Trikkos::solve(exec, A, b, x, options)); }),
+              "Trikkos::solve: " + words);
   };
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   expect(Options{}.partition_size(1), "partition_size is 1, expected 0 (automatic) or at least 2");
@@ -185,25 +186,49 @@ void errors_of_options() {
   expect(Options{}.verify(nan), "verify is nan, expected a tolerance of at least 0");
 
   const auto spike = Options{}.algorithm(Trikkos::Algorithm::spike);
-  const auto on_chip = Options(spike).marshaling(Trikkos::Marshaling::on_chip);
-  for (const auto algorithm : {Trikkos::Algorithm::segmented, Trikkos::Algorithm::spike}) {
+  const auto on_chip = Options{}.spike({.marshaling = Trikkos::Marshaling::on_chip});
+  for (const auto algorithm : {Trikkos::Algorithm::segmented, Trikkos::Algorithm::spike})
     expect(Options{}.algorithm(algorithm).refine(-1), "refine is -1, expected at least 0");
-    expect(Options{}.algorithm(algorithm).dynamic_tiling(-8),
-           "dynamic_tiling is -8, expected at least 0");
-    expect(Options{}.algorithm(algorithm).reduction_steps(-3),
-           "reduction_steps is -3, expected at least 0");
-  }
+  expect(Options{}.spike({.dynamic_tiling = -8}), "dynamic_tiling is -8, expected at least 0");
   expect(Options(on_chip).partition_size(67),
          "partition_size is 67, expected at most 66 (Marshaling::on_chip)");
-  expect(Options(on_chip).dynamic_tiling(8),
+  expect(Options{}.spike({.marshaling = Trikkos::Marshaling::on_chip, .dynamic_tiling = 8}),
          "dynamic_tiling is 8, expected at most 0 (Marshaling::on_chip)");
   Kokkos::deep_copy(b, 3.);
   for (const Options& fine :
        {Options(on_chip).partition_size(66), Options(spike).partition_size(67),
-        Options(spike).dynamic_tiling(8), Options(spike).refine(1)})
+        Options{}.spike({.dynamic_tiling = 8}), Options(spike).refine(1)})
     EXPECT_NO_THROW(EXPECT_TRUE(Trikkos::solve(exec, A, b, x, fine).ok()));
-  expect(Options{}.algorithm(Trikkos::Algorithm::pcr).reduction_steps(-1),
-         "reduction_steps is -1, expected at least 0");
+  expect(Options{}.pcr({.reduction_steps = -1}), "reduction_steps is -1, expected at least 0");
+}
+
+// An option that the algorithm does not know is not ignored.
+void errors_of_foreign_options() {
+  using Trikkos::Algorithm;
+  const TEST_EXECSPACE exec;
+  const auto A = matrix(8);
+  const Vector<> b("b", 8);
+  const auto expect = [&](const Options& options, const std::string& words) {
+    EXPECT_EQ(message([&] { Trikkos::Workspace(exec, A, b, options); }),
+              "Trikkos::Workspace: " + words);
+  };
+  const auto spike = Options{}.spike({.pivoting = Trikkos::Pivoting::none});
+  const auto pcr = Options{}.pcr({.reduction_steps = 3});
+  for (const Algorithm algorithm : Trikkos::algorithms) {
+    const std::string behind = std::string(" (algorithm ") + Trikkos::name(algorithm) + ")";
+    if (algorithm != Algorithm::spike)
+      expect(Options(spike).algorithm(algorithm),
+             "options of spike are given, expected none" + behind);
+    if (algorithm != Algorithm::pcr)
+      expect(Options(pcr).algorithm(algorithm), "options of pcr are given, expected none" + behind);
+    if (algorithm == Algorithm::pcr || algorithm == Algorithm::thomas)
+      expect(Options{}.algorithm(algorithm).partition_size(16),
+             "partition_size is 16, expected 0: it has no partitions" + behind);
+    EXPECT_EQ(Trikkos::algorithm_from_name(Trikkos::name(algorithm)), algorithm);
+  }
+  EXPECT_EQ(message([] { static_cast<void>(Trikkos::algorithm_from_name("gauss")); }),
+            "Trikkos::algorithm_from_name: name is 'gauss', expected one of automatic, segmented, "
+            "spike, pcr, thomas");
 }
 
 // Partitions far longer than the matrix: no error, and no memory for rows that are not there.
@@ -231,4 +256,5 @@ void partitions_beyond_the_matrix() {
 TEST(TEST_CATEGORY, errors_of_shapes) { errors_of_shapes(); }
 TEST(TEST_CATEGORY, errors_of_counts) { errors_of_counts(); }
 TEST(TEST_CATEGORY, errors_of_options) { errors_of_options(); }
+TEST(TEST_CATEGORY, errors_of_foreign_options) { errors_of_foreign_options(); }
 TEST(TEST_CATEGORY, errors_not_of_partitions_beyond_the_matrix) { partitions_beyond_the_matrix(); }

@@ -243,7 +243,7 @@ void marshal_partitions(std::int64_t n, std::int64_t rows) {
     const Vector<T> marshaled("marshaled", size + 1);
     Kokkos::deep_copy(exec, marshaled, T(untouched));
     TiledTranspose{ReadBandPartitions<T>{view, band, rows},
-                   WriteColumns<T>{{marshaled.data(), 1, partitions}},
+                   WriteVectors<T>{{marshaled.data(), 1, partitions}},
                    partitions,
                    rows,
                    Adjacent::rows,
@@ -268,13 +268,13 @@ void marshal_partitions(std::int64_t n, std::int64_t rows) {
   const Vector<T> marshaled("marshaled", size), x_buffer("x", 3 * n + 5);
   Kokkos::deep_copy(exec, x_buffer, T(untouched));
   TiledTranspose{ReadPartitions<T>{{b_buffer.data(), 2}, rows, n},
-                 WriteColumns<T>{{marshaled.data(), 1, partitions}},
+                 WriteVectors<T>{{marshaled.data(), 1, partitions}},
                  partitions,
                  rows,
                  Adjacent::rows,
                  Adjacent::systems}
       .launch(exec, "Trikkos::test");
-  TiledTranspose{ReadColumns<T>{{marshaled.data(), 1, partitions}},
+  TiledTranspose{ReadVectors<T>{{marshaled.data(), 1, partitions}},
                  WritePartitions<T>{{x_buffer.data(), 3}, rows, n},
                  partitions,
                  rows,

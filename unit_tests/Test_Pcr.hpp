@@ -80,13 +80,13 @@ void solves_in_teams() {
       for (int k = 0; k < count; ++k)
         Kokkos::deep_copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
       for (const int size : team_sizes()) {
-        for (const Options options :
-             {pcr, Options(pcr).reduction_steps(1), Options(pcr).reduction_steps(100),
-              Options(pcr).transpose(Transpose::transpose),
-              Options{}.transpose(Transpose::transpose)}) {
+        for (const Options options : {pcr, Options(pcr).pcr({.reduction_steps = 1}),
+                                      Options(pcr).pcr({.reduction_steps = 100}),
+                                      Options(pcr).transpose(Transpose::transpose),
+                                      Options{}.transpose(Transpose::transpose)}) {
           SCOPED_TRACE("n " + std::to_string(n) + ", " + name(boundary) + ", team " +
                        std::to_string(size) + ", steps " +
-                       std::to_string(options.reduction_steps()));
+                       std::to_string(options.pcr().reduction_steps));
           Kokkos::deep_copy(x, T(0));
           EXPECT_EQ(solve_in_teams<T>(A, b, x, options, size), std::vector<int>(count, 0));
           const auto B =
@@ -142,7 +142,7 @@ void solves_dominant_matrices() {
         for (const int steps : {0, 1, 2, 5, 100}) {
           SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", " +
                        name(boundary) + ", steps " + std::to_string(steps));
-          expect_solved(A, b, Options(pcr).reduction_steps(steps), scaled<T>(1e-15));
+          expect_solved(A, b, Options(pcr).pcr({.reduction_steps = steps}), scaled<T>(1e-15));
         }
       }
     }
@@ -176,7 +176,7 @@ void never_flags_dominance() {
             SCOPED_TRACE((by_columns ? "columns, n " : "rows, n ") + std::to_string(n) +
                          ", scales " + std::to_string(scales) + ", seed " + std::to_string(seed) +
                          ", steps " + std::to_string(steps));
-            expect_solved(A, b, Options(pcr).reduction_steps(steps),
+            expect_solved(A, b, Options(pcr).pcr({.reduction_steps = steps}),
                           scaled<T>(1e-13));  // dominance by a hair: 1e-14 was seen
           }
         }
@@ -205,7 +205,7 @@ void solves_many() {
            {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
         for (const int steps : {0, 3}) {
           SCOPED_TRACE("n " + std::to_string(n) + ", " + name(boundary));
-          const auto options = Options(pcr).transpose(op).reduction_steps(steps);
+          const auto options = Options(pcr).transpose(op).pcr({.reduction_steps = steps});
           const auto host_A = op == Transpose::none
                                   ? Reference::to_host(A)
                                   : Reference::transpose(Reference::to_host(A),
@@ -241,7 +241,7 @@ void flags_what_it_cannot_solve() {
       const Vector<T> x("x", n);
       bool ok;
       if (steps >= 0) {
-        ok = Trikkos::solve(exec, A, b, x, Options(pcr).reduction_steps(steps)).ok();
+        ok = Trikkos::solve(exec, A, b, x, Options(pcr).pcr({.reduction_steps = steps})).ok();
       } else if (n <= largest_in_team<T>) {
         const Kokkos::View<T**, TEST_EXECSPACE> B("b", 1, n), X("x", 1, n);
         Kokkos::deep_copy(Kokkos::subview(B, 0, Kokkos::ALL), b);
@@ -300,7 +300,7 @@ void names_row_and_reason() {
     if (bad_b >= 0) b[bad_b] = std::numeric_limits<double>::quiet_NaN();
     const auto x = Reference::to_device(exec, b);
     return Trikkos::solve(exec, Reference::to_device(exec, A), x, x,
-                          Options(pcr).reduction_steps(steps));
+                          Options(pcr).pcr({.reduction_steps = steps}));
   };
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double inf = std::numeric_limits<double>::infinity();

@@ -28,7 +28,7 @@ std::vector<Options> algorithms() {
                            Options{}.algorithm(Algorithm::spike),
                            Options{}.algorithm(Algorithm::spike).partition_size(8),
                            Options{}.algorithm(Algorithm::spike).partition_size(7),
-                           Options{}.algorithm(Algorithm::spike).pivoting(Pivoting::none),
+                           Options{}.spike({.pivoting = Pivoting::none}),
                            Options{}.algorithm(Algorithm::pcr),
                            Options{}.algorithm(Algorithm::thomas)};
   const auto is_missing = [](const Options& o) {
@@ -158,12 +158,8 @@ TEST(TEST_CATEGORY, refinement_does_no_harm_to_a_large_solution) {
       for (const std::int64_t partition_size : {0, 2, 3, 5, 7, 8, 15, 16, 31, 32, 33, 64, 66}) {
         for (const Pivoting pivoting : {Pivoting::diagonal, Pivoting::none}) {
           SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n));
-          expect_guarded(A, b,
-                         Options{}
-                             .algorithm(Algorithm::spike)
-                             .pivoting(pivoting)
-                             .partition_size(partition_size),
-                         count);
+          expect_guarded(
+              A, b, Options{}.spike({.pivoting = pivoting}).partition_size(partition_size), count);
         }
       }
     }
@@ -196,12 +192,13 @@ TEST(TEST_CATEGORY, refinement_does_no_harm_that_a_search_finds) {
       for (double& v : x) v = uniform();
     A.periodic = random() % 4 == 0;
     const auto b = random() % 4 ? Reference::multiply(A, x) : x;
-    auto options =
-        one_of(Options{}.algorithm(Algorithm::spike), Options{}.algorithm(Algorithm::spike),
-               Options{}.algorithm(Algorithm::spike).pivoting(Pivoting::none),
-               Options{}.algorithm(Algorithm::segmented), Options{}.algorithm(Algorithm::pcr),
-               Options{}.algorithm(Algorithm::thomas));
-    options.partition_size(2 + static_cast<std::int64_t>(random() % 15));
+    auto options = one_of(
+        Options{}.algorithm(Algorithm::spike), Options{}.algorithm(Algorithm::spike),
+        Options{}.spike({.pivoting = Pivoting::none}), Options{}.algorithm(Algorithm::segmented),
+        Options{}.algorithm(Algorithm::pcr), Options{}.algorithm(Algorithm::thomas));
+    const auto rows = 2 + static_cast<std::int64_t>(random() % 15);
+    if (options.algorithm() == Algorithm::segmented || options.algorithm() == Algorithm::spike)
+      options.partition_size(rows);
     SCOPED_TRACE("trial " + std::to_string(trial) + ", n " + std::to_string(n));
     expect_guarded(A, b, options, count);
   }

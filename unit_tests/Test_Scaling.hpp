@@ -173,7 +173,7 @@ std::vector<Options> algorithms() {
   return {Options{}.algorithm(Algorithm::segmented),
           Options{}.algorithm(Algorithm::segmented).partition_size(7),
           Options{}.algorithm(Algorithm::spike),
-          Options{}.algorithm(Algorithm::spike).pivoting(Pivoting::none),
+          Options{}.spike({.pivoting = Pivoting::none}),
           Options{}.algorithm(Algorithm::pcr),
           Options{}.algorithm(Algorithm::thomas)};
 }

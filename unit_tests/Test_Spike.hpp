@@ -31,9 +31,10 @@ Options spike(std::int64_t partition_size) {
 std::vector<Options> ways(std::int64_t partition_size) {
   const Options o = spike(partition_size);
   if (Trikkos::Impl::is_host_v<TEST_EXECSPACE>) return {o};
-  return {o, Options(o).marshaling(Marshaling::global), Options(o).marshaling(Marshaling::none),
-          Options(o).marshaling(Marshaling::global).dynamic_tiling(4),
-          Options(o).marshaling(Marshaling::none).dynamic_tiling(5)};
+  return {o, Options(o).spike({.marshaling = Marshaling::global}),
+          Options(o).spike({.marshaling = Marshaling::none}),
+          Options(o).spike({.marshaling = Marshaling::global, .dynamic_tiling = 4}),
+          Options(o).spike({.marshaling = Marshaling::none, .dynamic_tiling = 5})};
 }
 
 std::string describe(Gallery type, std::int64_t n, const Options& options, int rhs = 0) {
@@ -191,8 +192,8 @@ TEST(TEST_CATEGORY, spike_gates_reject_partitions_without_pivoting) {
     const auto b = right_hand_sides(A, 1)[1];
     for (const std::int64_t partition_size : {0, 8, 32, 64}) {
       for (Options options : ways(partition_size)) {
-        SCOPED_TRACE(describe(type, 512, options.pivoting(Pivoting::none), 1));
-        const auto r = solve(A, b, options);
+        SCOPED_TRACE(describe(type, 512, with(options, Pivoting::none), 1));
+        const auto r = solve(A, b, with(options, Pivoting::none));
         EXPECT_FALSE(r.ok());
         EXPECT_EQ(r.status.reason, Reason::unstable);
         if (type != Gallery::uniform) {
@@ -210,8 +211,9 @@ TEST(TEST_CATEGORY, spike_needs_no_pivoting_in_dominant_matrices) {
       const auto A = gallery(type, n, 2);
       for (const auto& b : right_hand_sides(A, 2)) {
         for (const std::int64_t partition_size : {0, 2, 3, 7, 8, 16, 31, 64, 100, 1000, 20000}) {
-          for (Options options : ways(partition_size)) {
-            SCOPED_TRACE(describe(type, n, options.pivoting(Pivoting::none)));
+          for (const Options& way : ways(partition_size)) {
+            const Options options = with(way, Pivoting::none);
+            SCOPED_TRACE(describe(type, n, options));
             expect_good(solve(A, b, options), 1e-15);
           }
         }

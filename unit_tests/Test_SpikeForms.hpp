@@ -37,16 +37,15 @@ std::vector<Options> all_options(std::int64_t partition_size) {
       for (const std::int64_t tile : {std::int64_t(0), std::int64_t(1), std::int64_t(8),
                                       partition_size, partition_size + 100})
         if (marshaling != Marshaling::on_chip || (tile == 0 && partition_size <= 66))
-          all.push_back(
-              spike(partition_size).pivoting(pivoting).marshaling(marshaling).dynamic_tiling(tile));
+          all.push_back(spike(partition_size).spike({pivoting, marshaling, tile}));
   return all;
 }
 /// The paths of a backend.
 std::vector<Options> ways(std::int64_t partition_size) {
   const Options o = spike(partition_size);
   if (on_host) return {o};
-  return {o, Options(o).marshaling(Marshaling::global),
-          Options(o).marshaling(Marshaling::none).dynamic_tiling(8)};
+  return {o, Options(o).spike({.marshaling = Marshaling::global}),
+          Options(o).spike({.marshaling = Marshaling::none, .dynamic_tiling = 8})};
 }
 
 /// Solves with a dominant matrix, and with one that needs pivoting and refinement.
@@ -133,7 +132,7 @@ void every_option(std::int64_t n, std::int64_t partition_size) {
   const auto b = random_rhs<T>(n, 6);
   std::vector<T> first[2];
   for (Options options : all_options(partition_size)) {
-    const bool none = options.pivoting() == Pivoting::none;
+    const bool none = options.spike().pivoting == Pivoting::none;
     options.refine(none ? 0 : 1);
     SCOPED_TRACE("n " + std::to_string(n) + ", " + describe(options));
     const auto r = solve(none ? dominant : uniform, b, options);
@@ -302,12 +301,12 @@ void bad_numbers(std::int64_t n, const Options& options) {
 TEST(TEST_CATEGORY, spike_names_rows_of_bad_numbers) {
   for (const std::int64_t n : {1, 2, 17, 1000, 9001}) {
     for (const std::int64_t partition_size : {0, 2, 7, 8, 100}) {
-      for (Options options : ways(partition_size)) {
+      for (const Options& way : ways(partition_size)) {
         for (const auto pivoting : {Pivoting::diagonal, Pivoting::none}) {
-          bad_numbers<double>(n, options.pivoting(pivoting));
-          if (n < 9001) bad_numbers<Kokkos::complex<float>>(n, options);
+          bad_numbers<double>(n, with(way, pivoting));
+          if (n < 9001) bad_numbers<Kokkos::complex<float>>(n, with(way, pivoting));
         }
-        bad_numbers<double>(n, options.refine(1));
+        bad_numbers<double>(n, with(way, Pivoting::none).refine(1));
       }
     }
   }
@@ -341,10 +340,10 @@ TEST(TEST_CATEGORY, spike_never_passes_a_wrong_solution) {
   int seed = 0, passed = 0;
   for (const std::int64_t n : {1, 2, 3, 8, 17, 64, 265, 1000})
     for (const std::int64_t partition_size : {0, 2, 3, 8, 31})
-      for (Options options : ways(partition_size))
+      for (const Options& way : ways(partition_size))
         for (const auto pivoting : {Pivoting::diagonal, Pivoting::none})
           for (const auto boundary : {Boundary::open, Boundary::periodic}) {
-            options.pivoting(pivoting);
+            const Options options = with(way, pivoting);
             passed += expect_honest<double>(n, ++seed, options, boundary);
             if (n >= 100) continue;
             passed += expect_honest<float>(n, seed, options, boundary);

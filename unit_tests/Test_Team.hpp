@@ -112,8 +112,10 @@ TEST(TEST_CATEGORY, team_spike_solves) {
   const auto spike = Options{}.algorithm(Algorithm::spike);
   solves<double>(spike, Gallery::uniform, 1e-14);
   solves<double>(Options(spike).partition_size(66), Gallery::uniform, 1e-14);
-  solves<double>(Options(spike).pivoting(Pivoting::none), Gallery::uniform_dominant, 1e-15);
-  solves<float>(Options(spike).pivoting(Pivoting::none), Gallery::uniform_dominant, 1e-15);
+  solves<double>(Options(spike).spike({.pivoting = Pivoting::none}), Gallery::uniform_dominant,
+                 1e-15);
+  solves<float>(Options(spike).spike({.pivoting = Pivoting::none}), Gallery::uniform_dominant,
+                1e-15);
   solves<Kokkos::complex<double>>(spike, Gallery::uniform, 1e-14);
 }
 

@@ -30,6 +30,8 @@ template <class T>
 using Matrix = Trikkos::Tridiagonal<Vector<T>>;
 using Infos = Kokkos::View<int*, TEST_EXECSPACE>;
 
+constexpr Options in_team = Options{}.algorithm(Algorithm::thomas);
+
 // ---- the kernels that users would write
 
 template <class A_, class B, class X>
@@ -51,7 +53,7 @@ struct SolveInTeam {
   Infos info;
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    info(member.team_rank()) = Trikkos::solve(member, A, b, x);  // every thread learns it
+    info(member.team_rank()) = Trikkos::solve(member, A, b, x, in_team);  // every thread learns it
   }
 };
 
@@ -77,7 +79,7 @@ struct SolveManyInTeams {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int k = member.league_rank();
     const int result = Trikkos::solve(member, A, Kokkos::subview(b, k, Kokkos::ALL),
-                                      Kokkos::subview(x, k, Kokkos::ALL));
+                                      Kokkos::subview(x, k, Kokkos::ALL), in_team);
     if (member.team_rank() == member.team_size() - 1) info(k) = result;
   }
 };

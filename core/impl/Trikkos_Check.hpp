@@ -6,6 +6,7 @@
 
 #include <Trikkos_Options.hpp>
 #include <Trikkos_Tridiagonal.hpp>
+#include <impl/Trikkos_System.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -13,57 +14,36 @@
 /// The checks of arguments and the sentences they end in. Types fail to compile, shapes and options
 /// throw on the host before anything is launched.
 
+// Macros, as the words of a static_assert are a literal: they name the function that was called.
+
+#define TRIKKOS_CHECK_MATRIX_VALUES(function, Matrix)                      \
+  static_assert(Matrix::rank() == 1 || Matrix::rank() == 2,                \
+                function ": A must have rank 1 (row) or 2 (system, row)"); \
+  static_assert(Trikkos::Impl::is_scalar_v<typename Matrix::value_type>,   \
+                function ": A must hold float, double or Kokkos::complex of either")
+
+#define TRIKKOS_CHECK_VECTOR_VALUES(function, name, Vector, Matrix)                       \
+  static_assert(Trikkos::ViewType<Vector>, function ": " name " must be a Kokkos::View"); \
+  static_assert(Vector::rank() == 1 || Vector::rank() == 2,                               \
+                function ": " name " must have rank 1 (row) or 2 (system, row)");         \
+  static_assert(Vector::rank() >= Matrix::rank(),                                         \
+                function ": " name " must have rank 2 (system, row), as A has");          \
+  static_assert(                                                                          \
+      std::is_same_v<typename Vector::non_const_value_type, typename Matrix::value_type>, \
+      function ": " name " must have the value type of A")
+
+#define TRIKKOS_CHECK_SOLUTION_VALUES(function, X, B, Matrix)                \
+  TRIKKOS_CHECK_VECTOR_VALUES(function, "b", B, Matrix);                     \
+  TRIKKOS_CHECK_VECTOR_VALUES(function, "x", X, Matrix);                     \
+  static_assert(!std::is_const_v<typename X::value_type>,                    \
+                function ": x must not be const: it receives the solution"); \
+  static_assert(X::rank() == B::rank(), function ": x must have the rank of b")
+
+#define TRIKKOS_CHECK_ACCESS(function, name, Exec, Type)    \
+  static_assert(Trikkos::Impl::is_accessible_v<Exec, Type>, \
+                function ": " name " must be accessible from the execution space")
+
 namespace Trikkos::Impl {
-
-template <class Matrix>
-KOKKOS_INLINE_FUNCTION constexpr void check_matrix_values() {
-  static_assert(Matrix::view_type::rank() == 1,
-                "Trikkos::solve: A must have rank 1 (one system): its bands are rank-1 Views");
-  static_assert(is_scalar_v<typename Matrix::value_type>,
-                "Trikkos::solve: A must hold float, double or Kokkos::complex of either");
-}
-
-template <class Matrix, class B>
-KOKKOS_INLINE_FUNCTION constexpr void check_rhs_values() {
-  static_assert(ViewType<B>, "Trikkos::solve: b must be a Kokkos::View");
-  static_assert(B::rank() == 1 || B::rank() == 2,
-                "Trikkos::solve: b must have rank 1 (row) or 2 (system, row)");
-  static_assert(std::is_same_v<typename B::non_const_value_type, typename Matrix::value_type>,
-                "Trikkos::solve: b must have the value type of A");
-}
-
-template <class Matrix, class B, class X>
-KOKKOS_INLINE_FUNCTION constexpr void check_vector_values() {
-  check_rhs_values<Matrix, B>();
-  static_assert(ViewType<X>, "Trikkos::solve: x must be a Kokkos::View");
-  static_assert(!std::is_const_v<typename X::value_type>,
-                "Trikkos::solve: x must not be const: it receives the solution");
-  static_assert(X::rank() == B::rank(), "Trikkos::solve: x must have the rank of b");
-  static_assert(std::is_same_v<typename X::non_const_value_type, typename Matrix::value_type>,
-                "Trikkos::solve: x must have the value type of A");
-}
-
-template <class Exec, class Matrix>
-constexpr void check_matrix_type() {
-  check_matrix_values<Matrix>();
-  static_assert(is_accessible_v<Exec, typename Matrix::view_type>,
-                "Trikkos::solve: A must be accessible from the execution space");
-}
-
-template <class Exec, class Matrix, class B>
-constexpr void check_rhs_type() {
-  check_rhs_values<Matrix, B>();
-  static_assert(is_accessible_v<Exec, B>,
-                "Trikkos::solve: b must be accessible from the execution space");
-}
-
-template <class Exec, class Matrix, class B, class X>
-constexpr void check_vector_types() {
-  check_rhs_type<Exec, Matrix, B>();
-  check_vector_values<Matrix, B, X>();
-  static_assert(is_accessible_v<Exec, X>,
-                "Trikkos::solve: x must be accessible from the execution space");
-}
 
 inline void expect_extent(const char* function, const char* argument, const char* what,
                           std::int64_t actual, std::int64_t expected, const char* source) {
@@ -73,24 +53,47 @@ inline void expect_extent(const char* function, const char* argument, const char
                               std::to_string(expected) + " (" + source + ")");
 }
 
-template <class View>
-void check_matrix(const char* function, const Tridiagonal<View>& A) {
-  const auto n = static_cast<std::int64_t>(A.diag.extent(0));
-  expect_extent(function, "lower", "rows", A.lower.extent(0), n, "diag.extent(0)");
-  expect_extent(function, "upper", "rows", A.upper.extent(0), n, "diag.extent(0)");
+template <class... Views>
+constexpr const char* rows_of(const Tridiagonal<Views...>& A) {
+  return A.rank() == 1 ? "diag.extent(0)" : "diag.extent(1)";
 }
 
+template <class... Views>
+void check_matrix(const char* function, const Tridiagonal<Views...>& A) {
+  const auto check_band = [&](const char* name, const auto& band) {
+    if (band.rank() == 2)
+      expect_extent(function, name, "systems", system_count(band), system_count(A.diag),
+                    "diag.extent(0)");
+    expect_extent(function, name, "rows", row_count(band), row_count(A.diag), rows_of(A));
+  };
+  check_band("lower", A.lower);
+  check_band("upper", A.upper);
+}
+
+/// b has n rows for each system, as `source` says.
 template <class B>
-void check_rhs(const char* function, std::int64_t n, const B& b) {
-  expect_extent(function, "b", "rows", b.extent(B::rank() - 1), n, "diag.extent(0)");
+void check_rhs(const char* function, std::int64_t n, const char* source, const B& b) {
+  std::string hint = source;
+  if (B::rank() == 2 && row_count(b) != n && system_count(b) == n)
+    hint += "; pass an (n, nrhs) array as Trikkos::columns(b)";
+  expect_extent(function, "b", "rows", row_count(b), n, hint.c_str());
+}
+
+/// ... and a system for each matrix.
+template <class... Views, class B>
+void check_rhs(const char* function, const Tridiagonal<Views...>& A, const B& b) {
+  check_rhs(function, row_count(A.diag), rows_of(A), b);
+  if (A.rank() == 2)
+    expect_extent(function, "b", "systems", system_count(b), system_count(A.diag),
+                  "diag.extent(0)");
 }
 
 template <class B, class X>
-void check_vectors(const char* function, std::int64_t n, const B& b, const X& x) {
-  check_rhs(function, n, b);
-  expect_extent(function, "x", "rows", x.extent(X::rank() - 1), n, "diag.extent(0)");
-  if constexpr (B::rank() == 2)
-    expect_extent(function, "x", "systems", x.extent(0), b.extent(0), "b.extent(0)");
+void check_solution(const char* function, const B& b, const X& x) {
+  expect_extent(function, "x", "rows", row_count(x), row_count(b),
+                B::rank() == 1 ? "b.extent(0)" : "b.extent(1)");
+  if (B::rank() == 2)
+    expect_extent(function, "x", "systems", system_count(x), system_count(b), "b.extent(0)");
 }
 
 inline void check_count(const char* function, const char* what, std::int64_t count) {
@@ -103,32 +106,43 @@ inline void check_count(const char* function, const char* what, std::int64_t cou
 inline constexpr std::int64_t longest_staged = 66;
 
 inline void check_options(const char* function, const Options& options) {
-  if (options.partition_size() < 0 || options.partition_size() == 1)
-    throw std::invalid_argument(std::string(function) + ": partition_size is " +
-                                std::to_string(options.partition_size()) +
-                                ", expected 0 (automatic) or at least 2");
-  if (!(options.verify() >= 0))
-    throw std::invalid_argument(std::string(function) + ": verify is " +
-                                std::to_string(options.verify()) +
-                                ", expected a tolerance of at least 0");
-  const auto at_least_0 = [&](const char* what, std::int64_t value) {
-    if (value < 0)
-      throw std::invalid_argument(std::string(function) + ": " + what + " is " +
-                                  std::to_string(value) + ", expected at least 0");
+  const auto refuse = [&](const std::string& what, const std::string& expected) {
+    throw std::invalid_argument(std::string(function) + ": " + what + ", expected " + expected);
   };
+  const auto is = [](const char* what, std::int64_t value) {
+    return std::string(what) + " is " + std::to_string(value);
+  };
+  const auto at_least_0 = [&](const char* what, std::int64_t value) {
+    if (value < 0) refuse(is(what, value), "at least 0");
+  };
+  const Algorithm algorithm = options.algorithm();
+  const std::string of_algorithm = std::string(" (algorithm ") + name(algorithm) + ")";
+  const std::int64_t partition_size = options.partition_size();
+  if (partition_size < 0 || partition_size == 1)
+    refuse(is("partition_size", partition_size), "0 (automatic) or at least 2");
+  if (partition_size > 0 && (algorithm == Algorithm::pcr || algorithm == Algorithm::thomas))
+    refuse(is("partition_size", partition_size), "0: it has no partitions" + of_algorithm);
+  if (!(options.verify() >= 0))
+    refuse("verify is " + std::to_string(options.verify()), "a tolerance of at least 0");
   at_least_0("refine", options.refine());
-  at_least_0("dynamic_tiling", options.dynamic_tiling());
-  at_least_0("reduction_steps", options.reduction_steps());
-  if (options.marshaling() == Marshaling::on_chip) {
+
+  const SpikeOptions& spike = options.spike();
+  if (algorithm != Algorithm::spike && spike != SpikeOptions{})
+    refuse("options of spike are given", "none" + of_algorithm);
+  at_least_0("dynamic_tiling", spike.dynamic_tiling);
+  if (spike.marshaling == Marshaling::on_chip) {
     const auto at_most = [&](const char* what, std::int64_t value, std::int64_t limit) {
       if (value > limit)
-        throw std::invalid_argument(std::string(function) + ": " + what + " is " +
-                                    std::to_string(value) + ", expected at most " +
-                                    std::to_string(limit) + " (Marshaling::on_chip)");
+        refuse(is(what, value), "at most " + std::to_string(limit) + " (Marshaling::on_chip)");
     };
-    at_most("partition_size", options.partition_size(), longest_staged);
-    at_most("dynamic_tiling", options.dynamic_tiling(), 0);
+    at_most("partition_size", partition_size, longest_staged);
+    at_most("dynamic_tiling", spike.dynamic_tiling, 0);
   }
+
+  const PcrOptions& pcr = options.pcr();
+  if (algorithm != Algorithm::pcr && pcr != PcrOptions{})
+    refuse("options of pcr are given", "none" + of_algorithm);
+  at_least_0("reduction_steps", pcr.reduction_steps);
 }
 
 }  // namespace Trikkos::Impl

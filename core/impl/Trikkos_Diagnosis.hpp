@@ -10,42 +10,55 @@
 
 namespace Trikkos::Impl {
 
-/// What kernels report to a Status, in device memory: first bad rows and the largest backward
-/// error. Written by atomic minima and maxima, so the report does not depend on scheduling.
+/// What kernels report to a Status, in device memory: first bad rows. Rows of many systems are
+/// counted through, so that the first one belongs to the first bad system. Written by atomic
+/// minima, so the report does not depend on scheduling.
 struct Diagnosis {
   enum Word : int {
-    elimination,     ///< first row where the elimination broke down, 4 row + reason
-    merge,           ///< the same where segments merge: less exact, so second choice
-    solution,        ///< first row whose solution is not finite
-    suspect,         ///< 0 if anything is not finite: the substitution pass then looks for the row
-    backward_error,  ///< the largest, as the bits of a double, of `Options::verify`
+    elimination,  ///< first row where the elimination broke down, 4 row + reason
+    merge,        ///< the same where segments merge: less exact, so second choice
+    solution,     ///< first row whose solution is not finite
+    suspect,      ///< 0 if anything is not finite: the substitution pass then looks for the row
+    systems,      ///< how many there are
     words
   };
   static constexpr std::int64_t clear = std::numeric_limits<std::int64_t>::max();
 
   std::int64_t* word = nullptr;
+  std::int64_t system_count = 1;
+  std::int64_t first_row = 0;  // of this system, where rows are counted through
+
+  /// That of the k-th system of n rows.
+  KOKKOS_INLINE_FUNCTION Diagnosis of(std::int64_t k, std::int64_t n) const {
+    return {word, system_count, first_row + k * n};
+  }
 
   KOKKOS_INLINE_FUNCTION void reset() const {
     word[elimination] = word[merge] = word[solution] = word[suspect] = clear;
-    word[backward_error] = 0;
+    word[systems] = system_count;
   }
   KOKKOS_INLINE_FUNCTION void report(Status::Reason reason, std::int64_t row) const {
-    word[suspect] = 0;  // every writer writes the same
-    lower(elimination, 4 * row + static_cast<int>(reason));
+    mark_suspect();
+    lower(elimination, code(reason, row));
   }
   KOKKOS_INLINE_FUNCTION void report_merge(std::int64_t row) const {
-    word[suspect] = 0;
-    lower(merge, 4 * row + static_cast<int>(Status::Reason::singular));
+    mark_suspect();
+    lower(merge, code(Status::Reason::singular, row));
   }
   /// x is finite but not to be trusted.
   KOKKOS_INLINE_FUNCTION void report_unstable(std::int64_t row) const {
-    lower(elimination, 4 * row + static_cast<int>(Status::Reason::unstable));
+    lower(elimination, code(Status::Reason::unstable, row));
   }
-  KOKKOS_INLINE_FUNCTION void report_solution(std::int64_t row) const { lower(solution, row); }
-  KOKKOS_INLINE_FUNCTION void mark_suspect() const { word[suspect] = 0; }
+  KOKKOS_INLINE_FUNCTION void report_solution(std::int64_t row) const {
+    lower(solution, code(Status::Reason::not_finite, row));
+  }
+  KOKKOS_INLINE_FUNCTION void mark_suspect() const { word[suspect] = 0; }  // so does every writer
   KOKKOS_INLINE_FUNCTION bool is_suspect() const { return word[suspect] == 0; }
 
  private:
+  KOKKOS_INLINE_FUNCTION std::int64_t code(Status::Reason reason, std::int64_t row) const {
+    return 4 * (first_row + row) + static_cast<int>(reason);
+  }
   /// Every row may have something to report: most then see a smaller one and only read.
   KOKKOS_INLINE_FUNCTION void lower(Word minimum, std::int64_t code) const {
     if (code < word[minimum]) Kokkos::atomic_min(word + minimum, code);
@@ -57,33 +70,26 @@ struct ResetDiagnosis {
   KOKKOS_INLINE_FUNCTION void operator()(int) const { diagnosis.reset(); }
 };
 
-inline Status decode(const std::int64_t* word) {
+/// The words on the host, of systems of n rows, as a Status. The first bad system is named, by the
+/// most exact report there is of it.
+inline Status decode(const std::int64_t* word, std::int64_t n) {
+  constexpr Diagnosis::Word by_exactness[] = {Diagnosis::elimination, Diagnosis::merge,
+                                              Diagnosis::solution};
+  const auto system = [&](std::int64_t code) { return code / 4 / n; };
   Status s;
-  s.backward_error = Kokkos::bit_cast<double>(word[Diagnosis::backward_error]);
-  const bool in_merge = word[Diagnosis::elimination] == Diagnosis::clear;
-  const std::int64_t broken = word[in_merge ? Diagnosis::merge : Diagnosis::elimination];
-  if (broken != Diagnosis::clear) {
-    s.reason = static_cast<Status::Reason>(broken % 4);
-    s.row = broken / 4;
-  } else if (word[Diagnosis::solution] != Diagnosis::clear) {
-    s.reason = Status::Reason::not_finite;
-    s.row = word[Diagnosis::solution];
+  std::int64_t found = Diagnosis::clear;
+  for (const auto which : by_exactness)
+    if (word[which] != Diagnosis::clear &&
+        (found == Diagnosis::clear || system(word[which]) < system(found)))
+      found = word[which];
+  if (found != Diagnosis::clear) {
+    s.reason = static_cast<Status::Reason>(found % 4);
+    s.system = word[Diagnosis::systems] > 1 ? system(found) : -1;
+    s.row = found / 4 % n;
   } else if (word[Diagnosis::suspect] != Diagnosis::clear) {
     s.reason = Status::Reason::not_finite;
   }
   return s;
-}
-
-/// Waits for the words on the device and decodes them.
-template <class Exec, class Words>
-Status fetch(const Exec& exec, const Words& words, const char* function) {
-  std::int64_t host[Diagnosis::words];
-  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  Kokkos::deep_copy(
-      exec, Kokkos::View<std::int64_t*, Kokkos::HostSpace, Unmanaged>(host, Diagnosis::words),
-      Kokkos::subview(words, Kokkos::pair<int, int>(0, Diagnosis::words)));
-  exec.fence(function);
-  return decode(host);
 }
 
 }  // namespace Trikkos::Impl

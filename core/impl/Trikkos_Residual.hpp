@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_RESIDUAL_HPP
 #define TRIKKOS_IMPL_RESIDUAL_HPP
 
+#include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_System.hpp>
 
 /// \file
@@ -147,22 +148,21 @@ struct RowResidual {
   double re, im, x, row_sum;  // x: the entry of this row
   double error, terms;        // of the row by itself: |b - A x|, and |A| |x| + |b|
 };
-template <class T, class X>
-KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Bands<T>& A, const Strided<const T>& b,
+/// \param A  a matrix with `for_row(i, f)`, which calls f(column, entry) for each entry of row i
+template <class T, class Matrix, class X>
+KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Matrix& A, const Strided<const T>& b,
                                                      const X& x, std::int64_t i,
                                                      const ResidualScale& scale) {
-  const std::int64_t n = A.n;
-  const T a[3] = {A.lower(i), A.diag(i), A.upper(i)};
-  const T v[3] = {x[i > 0 ? i - 1 : n - 1], x[i], x[i < n - 1 ? i + 1 : 0]};
   const double br = scale.product(real_part(b[i])), bi = scale.product(imaginary_part(b[i]));
   const auto sum_of_parts = [](double p, double q) { return Kokkos::abs(p) + Kokkos::abs(q); };
   DoubleDouble re, im;
-  double row_sum = 0, terms = sum_of_parts(br, bi), length_of_x = 0;
+  double row_sum = 0, terms = sum_of_parts(br, bi);
   re.add(br);
   im.add(bi);
-  for (int j = 0; j < 3; ++j) {
-    const double ar = real_part(a[j]) * scale.a, ai = imaginary_part(a[j]) * scale.a;
-    const double xr = real_part(v[j]) * scale.x, xi = imaginary_part(v[j]) * scale.x;
+  A.for_row(i, [&](std::int64_t j, const T& a) {
+    const T v = x[j];
+    const double ar = real_part(a) * scale.a, ai = imaginary_part(a) * scale.a;
+    const double xr = real_part(v) * scale.x, xi = imaginary_part(v) * scale.x;
     re.add_product(-ar, xr);
     if constexpr (is_complex_v<T>) {
       re.add_product(ai, xi);
@@ -171,8 +171,9 @@ KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Bands<T>& A, const St
     }
     row_sum += length<T>(ar, ai);
     terms += sum_of_parts(ar, ai) * sum_of_parts(xr, xi);
-    if (j == 1) length_of_x = length<T>(xr, xi);
-  }
+  });
+  const T v = x[i];
+  const double length_of_x = length<T>(real_part(v) * scale.x, imaginary_part(v) * scale.x);
   const double error = sum_of_parts(re.value(), im.value());
   return {re.value(), im.value(), length_of_x, row_sum, error, terms};
 }
@@ -218,29 +219,39 @@ struct RowItems {
   }
 };
 
+/// How accurate all solutions are.
+struct Accuracy {
+  Maximum worst;           // eta of all
+  std::int64_t first_bad;  // system whose eta is above the tolerance; none: `none`
+  static constexpr std::int64_t none = std::int64_t(1) << 62;
+
+  KOKKOS_FORCEINLINE_FUNCTION void clear() {
+    worst.clear();
+    first_bad = none;
+  }
+};
+
 /// Measures x: `fit` in the norms; its `row_error` only where the residual is wanted, too.
-template <class T, bool Host>
+/// `Matrices`: [k] is the matrix of the k-th system, with `n` and `for_row`.
+template <class T, class Matrices, bool Host>
 struct ResidualKernels {
-  Bands<T> A;
-  Columns<const T> b, x;
-  std::int64_t rhs_count;
-  ResidualNorms* norms;   // [rhs_count]
-  std::int64_t* worst;    // largest eta so far, as bits, which are ordered like the numbers
-  Columns<T> residual{};  // receives b - A x, unless it has no data
+  Matrices A;
+  Vectors<const T> b, x;
+  std::int64_t n, count;  // rows, systems
+  ResidualNorms* norms;   // [count]
+  Vectors<T> residual{};  // receives b - A x, unless it has no data
 
   struct Clear {};
   struct Norms {};
   struct Residual {};
   struct Again {};
-  struct Report {};
 
   KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t k) const { norms[k].clear(); }
 
   KOKKOS_INLINE_FUNCTION void operator()(Norms, std::int64_t item) const {
     double a = 0, xm = 0, bm = 0;
     const std::int64_t system = rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
-      a = max_or_nan(max_or_nan(max_or_nan(a, absolute(A.lower(i))), absolute(A.diag(i))),
-                     absolute(A.upper(i)));
+      A[k].for_row(i, [&](std::int64_t, const T& v) { a = max_or_nan(a, absolute(v)); });
       xm = max_or_nan(xm, absolute(x[k][i]));
       bm = max_or_nan(bm, absolute(b[k][i]));
     });
@@ -263,34 +274,21 @@ struct ResidualKernels {
     compute_rows(item, norms[split_index(item, rows().count()).first]);
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(Report, std::int64_t k) const {
-    const std::int64_t bits = Kokkos::bit_cast<std::int64_t>(norms[k].eta(norms[k].fit));
-    if (bits > *worst) Kokkos::atomic_max(worst, bits);
-  }
-
   template <class Exec>
   void measure(const Exec& exec) const {
-    Kokkos::parallel_for("Trikkos::backward_error::clear", policy<Clear>(exec, rhs_count), *this);
-    Kokkos::parallel_for("Trikkos::backward_error::norms", policy<Norms>(exec, items()), *this);
-    Kokkos::parallel_for("Trikkos::backward_error::residual", policy<Residual>(exec, items()),
+    Kokkos::parallel_for("Trikkos::backward_error::clear", range<Clear>(exec, count), *this);
+    Kokkos::parallel_for("Trikkos::backward_error::norms", range<Norms>(exec, items()), *this);
+    Kokkos::parallel_for("Trikkos::backward_error::residual", range<Residual>(exec, items()),
                          *this);
   }
   /// Only stores the residual, of an x that is measured already.
   template <class Exec>
   void store_residual(const Exec& exec) const {
-    Kokkos::parallel_for("Trikkos::backward_error::again", policy<Again>(exec, items()), *this);
-  }
-  template <class Exec>
-  void report(const Exec& exec) const {
-    Kokkos::parallel_for("Trikkos::backward_error::report", policy<Report>(exec, rhs_count), *this);
+    Kokkos::parallel_for("Trikkos::backward_error::again", range<Again>(exec, items()), *this);
   }
 
-  template <class Tag, class Exec>
-  static auto policy(const Exec& exec, std::int64_t count) {
-    return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Tag>(exec, 0, count);
-  }
-  std::int64_t items() const { return rhs_count * rows().count(); }
-  KOKKOS_INLINE_FUNCTION RowItems<Host> rows() const { return {A.n}; }
+  std::int64_t items() const { return count * rows().count(); }
+  KOKKOS_INLINE_FUNCTION RowItems<Host> rows() const { return {n}; }
 
  private:
   /// Stores the residual where it is wanted.
@@ -299,7 +297,7 @@ struct ResidualKernels {
     const ResidualScale scale(found);
     RowMaxima<T> maxima;
     rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
-      const RowResidual r = row_residual(A, b[k], x[k], i, scale);
+      const RowResidual r = row_residual(A[k], b[k], x[k], i, scale);
       maxima.take(r);
       if (residual.data == nullptr) return;
       if constexpr (is_complex_v<T>)
@@ -310,6 +308,42 @@ struct ResidualKernels {
     return maxima;
   }
 };
+
+/// Adds solutions that were measured to the account of all.
+struct ReportAccuracy {
+  const ResidualNorms* norms;
+  std::int64_t first_system;  // that they belong to
+  double tolerance;
+  Accuracy* accuracy;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
+    const double eta = norms[k].eta(norms[k].fit);
+    accuracy->worst.raise(eta);
+    const std::int64_t system = first_system + k;
+    if (!(eta <= tolerance) && system < accuracy->first_bad)
+      Kokkos::atomic_min(&accuracy->first_bad, system);
+  }
+  template <class Exec>
+  void launch(const Exec& exec, std::int64_t count) const {
+    Kokkos::parallel_for("Trikkos::backward_error::report", range(exec, count), *this);
+  }
+};
+struct ClearAccuracy {
+  Accuracy* accuracy;
+  KOKKOS_INLINE_FUNCTION void operator()(int) const { accuracy->clear(); }
+};
+
+/// A word or a few, from a device. Waits.
+template <class Exec, class Words>
+Words fetch(const Exec& exec, const Words* from, const char* function) {
+  Words host;
+  using Memory = typename Exec::memory_space;
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  Kokkos::deep_copy(exec, Kokkos::View<Words, Kokkos::HostSpace, Unmanaged>(&host),
+                    Kokkos::View<const Words, Memory, Unmanaged>(from));
+  exec.fence(function);
+  return host;
+}
 
 }  // namespace Trikkos::Impl
 

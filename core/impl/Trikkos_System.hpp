@@ -7,32 +7,37 @@
 #include <Trikkos_Options.hpp>
 #include <Trikkos_Tridiagonal.hpp>
 #include <impl/Trikkos_Scalar.hpp>
+#include <utility>
+
+/// \file
+/// What kernels see of matrices and vectors: pointers and strides, so that they are compiled once
+/// for all layouts. `Bands` and `Strided` are those of one system, `Systems` and `Vectors` of many.
 
 namespace Trikkos::Impl {
 
-/// A strided vector: what kernels see of a rank-1 View, so that they are compiled once for all
-/// layouts.
+/// A strided vector.
 template <class T>
 struct Strided {
   T* data = nullptr;
   std::int64_t stride = 1;
 
   KOKKOS_FORCEINLINE_FUNCTION T& operator[](std::int64_t i) const { return data[i * stride]; }
+  KOKKOS_FORCEINLINE_FUNCTION Strided from(std::int64_t first) const {
+    return {data + first * stride, stride};
+  }
 };
 
-template <class T, class View>
-Strided<T> strided(const View& v) {
-  return {v.data(), static_cast<std::int64_t>(v.stride(0))};
-}
-
-/// op(A) as kernels see it: row i is lower(i), diag(i), upper(i), with the transposition done by
-/// shifting and the ends of an open matrix read as zero, whatever its arrays hold there.
-template <class T>
+/// op(A) with W sub-diagonals and W super-diagonals, transposed by shifting. Entries outside the
+/// matrix are never read: they are zero, or wrap around in a periodic matrix.
+template <class T, int W = 1>
 struct Bands {
-  Strided<const T> sub, main, super;  // sub[i], super[i] are valid but for the ends
-  const T* top_right = nullptr;       // A(0,n-1), A(n-1,0): null in an open matrix
-  const T* bottom_left = nullptr;
+  static constexpr int width = W;
+
+  Strided<const T> band[2 * W + 1];  // [W + j][i] is op(A)(i, i + j), where that is in the matrix
   std::int64_t n = 0;
+  std::int64_t wrap = 0;  // what an index into a band gains where its column wraps to the end: n
+                          // where bands are shifted, for op(A) = A^T, 0 where they are not
+  bool periodic = false;
   bool conjugated = false;
   bool scale_rows = true;  // `Scaling::rows`: for the algorithms that scale rows as they read them
 
@@ -41,80 +46,181 @@ struct Bands {
       if (conjugated) return Kokkos::conj(v);
     return v;
   }
-  KOKKOS_FORCEINLINE_FUNCTION T lower(std::int64_t i) const {
-    if (i > 0) return value(sub[i]);
-    return top_right ? value(*top_right) : T(0);
+  /// op(A)(i, i + j)
+  template <int j>
+  KOKKOS_FORCEINLINE_FUNCTION T entry(std::int64_t i) const {
+    if (is_inside<j>(i)) return value(band[W + j][i]);
+    return periodic ? value(band[W + j][i + wraps<j>(i) * wrap]) : T(0);
   }
-  KOKKOS_FORCEINLINE_FUNCTION T diag(std::int64_t i) const { return value(main[i]); }
-  KOKKOS_FORCEINLINE_FUNCTION T upper(std::int64_t i) const {
-    if (i < n - 1) return value(super[i]);
-    return bottom_left ? value(*bottom_left) : T(0);
+  /// f(column, entry) for the entries of row i in the matrix, from left to right.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void for_row(std::int64_t i, const F& f) const {
+    for_row(i, f, std::make_integer_sequence<int, 2 * W + 1>{});
   }
+
+  KOKKOS_FORCEINLINE_FUNCTION T lower(std::int64_t i) const { return entry<-1>(i); }
+  KOKKOS_FORCEINLINE_FUNCTION T diag(std::int64_t i) const { return value(band[W][i]); }
+  KOKKOS_FORCEINLINE_FUNCTION T upper(std::int64_t i) const { return entry<1>(i); }
+
   KOKKOS_FORCEINLINE_FUNCTION bool is_contiguous() const {  // and needs no conjugation
-    return sub.stride == 1 && main.stride == 1 && super.stride == 1 && !conjugated;
+    bool result = !conjugated;
+    for (const auto& b : band) result = result && b.stride == 1;
+    return result;
   }
-  KOKKOS_INLINE_FUNCTION bool periodic() const { return top_right != nullptr; }
+
+ private:
+  template <int j>
+  KOKKOS_FORCEINLINE_FUNCTION bool is_inside(std::int64_t i) const {
+    if constexpr (j < 0)
+      return i >= -j;
+    else
+      return j == 0 || i < n - j;
+  }
+  /// How often n must be added to column i + j to get one of the matrix. More than once only where
+  /// n < W.
+  template <int j>
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t wraps(std::int64_t i) const {
+    constexpr int sign = j < 0 ? 1 : -1;
+    std::int64_t count = sign;
+    if constexpr (j < -1 || j > 1)
+      for (std::int64_t c = i + j + sign * n; c < 0 || c >= n; c += sign * n) count += sign;
+    return count;
+  }
+  template <class F, int... k>
+  KOKKOS_FORCEINLINE_FUNCTION void for_row(std::int64_t i, const F& f,
+                                           std::integer_sequence<int, k...>) const {
+    (visit<k - W>(i, f), ...);
+  }
+  template <int j, class F>
+  KOKKOS_FORCEINLINE_FUNCTION void visit(std::int64_t i, const F& f) const {
+    if (is_inside<j>(i))
+      f(i + j, value(band[W + j][i]));
+    else if (periodic)
+      f(i + j + wraps<j>(i) * n, value(band[W + j][i + wraps<j>(i) * wrap]));
+  }
 };
 
-template <class View>
-KOKKOS_INLINE_FUNCTION auto bands(const Tridiagonal<View>& A, Transpose op = Transpose::none) {
-  using T = typename View::non_const_value_type;
-  Bands<T> r;
-  r.n = static_cast<std::int64_t>(A.diag.extent(0));
-  r.main = {A.diag.data(), static_cast<std::int64_t>(A.diag.stride(0))};
-  const Strided<const T> lower{A.lower.data(), static_cast<std::int64_t>(A.lower.stride(0))};
-  const Strided<const T> upper{A.upper.data(), static_cast<std::int64_t>(A.upper.stride(0))};
-  const T* first = lower.data;
-  const T* last = r.n > 0 ? upper.data + (r.n - 1) * upper.stride : nullptr;
-  r.conjugated = op == Transpose::conjugate_transpose;
-  if (op == Transpose::none) {
-    r.sub = lower;
-    r.super = upper;
-  } else {  // A^T(i, i-1) = upper(i-1), A^T(i, i+1) = lower(i+1)
-    r.sub = {upper.data - upper.stride, upper.stride};
-    r.super = {lower.data + lower.stride, lower.stride};
+/// Matrices of one size.
+template <class T, int W = 1>
+struct Systems {
+  Bands<T, W> first;
+  std::int64_t stride[2 * W + 1] = {};  // of a band, between systems; 0: one matrix serves all
+  std::int64_t count = 1;
+
+  Systems() = default;
+  KOKKOS_FUNCTION Systems(const Bands<T, W>& A, std::int64_t count_) : first(A), count(count_) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION Bands<T, W> operator[](std::int64_t k) const {
+    Bands<T, W> r = first;
+    for (int j = 0; j < 2 * W + 1; ++j) r.band[j].data += k * stride[j];
+    return r;
   }
-  if (A.boundary == Boundary::periodic && r.n > 0) {
-    r.top_right = op == Transpose::none ? first : last;
-    r.bottom_left = op == Transpose::none ? last : first;
+  /// `count_` systems from the k-th on.
+  Systems block(std::int64_t k, std::int64_t count_) const {
+    Systems r = *this;
+    r.first = (*this)[k];
+    r.count = count_;
+    return r;
   }
-  return r;
-}
+  bool is_shared() const {
+    for (const std::int64_t s : stride)
+      if (s != 0) return false;
+    return true;
+  }
+};
 
 /// One or many right-hand sides (or solutions): element (k, i) is row i of the k-th.
 template <class T>
-struct Columns {
+struct Vectors {
   T* data = nullptr;
-  std::int64_t rhs_stride = 0, row_stride = 1;
+  std::int64_t system_stride = 0, row_stride = 1;
 
   KOKKOS_FORCEINLINE_FUNCTION Strided<T> operator[](std::int64_t k) const {
-    return {data + k * rhs_stride, row_stride};
+    return {data + k * system_stride, row_stride};
+  }
+  Vectors block(std::int64_t k) const {
+    return {data + k * system_stride, system_stride, row_stride};
+  }
+  operator Vectors<const T>() const requires(!std::is_const_v<T>) {
+    return {data, system_stride, row_stride};
   }
 };
 
-/// Right-hand side and row of an index that counts all rows of all of them. The first one, often
-/// the only one, needs no 64-bit division, which devices do in software.
+/// System and row of an index that counts all rows of all of them. The first one, often the only
+/// one, needs no 64-bit division, which devices do in software.
 KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<std::int64_t, std::int64_t> split_index(std::int64_t index,
                                                                                  std::int64_t n) {
   if (index < n) return {0, index};
   return {index / n, index % n};
 }
 
-/// `b` of rank 1 (row) or rank 2 (system, row).
-template <class T, class View>
-Columns<T> columns(const View& b) {
-  if constexpr (View::rank() == 1)
-    return {b.data(), 0, static_cast<std::int64_t>(b.stride(0))};
-  else
-    return {b.data(), static_cast<std::int64_t>(b.stride(0)),
-            static_cast<std::int64_t>(b.stride(1))};
+// ---- from Views
+
+/// The rows of a View of rank 1 (row) or 2 (system, row).
+template <class View>
+KOKKOS_INLINE_FUNCTION std::int64_t row_count(const View& v) {
+  return static_cast<std::int64_t>(v.extent(View::rank() - 1));
 }
 template <class View>
-std::int64_t column_count(const View& b) {
+KOKKOS_INLINE_FUNCTION std::int64_t system_count(const View& v) {
   if constexpr (View::rank() == 1)
     return 1;
   else
-    return static_cast<std::int64_t>(b.extent(0));
+    return static_cast<std::int64_t>(v.extent(0));
+}
+/// Between rows.
+template <class View>
+KOKKOS_INLINE_FUNCTION std::int64_t row_stride(const View& v) {
+  return static_cast<std::int64_t>(v.stride(View::rank() - 1));
+}
+/// Between systems.
+template <class View>
+KOKKOS_INLINE_FUNCTION std::int64_t system_stride(const View& v) {
+  if constexpr (View::rank() == 1)
+    return 0;
+  else
+    return static_cast<std::int64_t>(v.stride(0));
+}
+
+template <class T, class View>
+KOKKOS_INLINE_FUNCTION Strided<T> strided(const View& v) {
+  return {v.data(), row_stride(v)};
+}
+template <class T, class View>
+Vectors<T> vectors(const View& v) {
+  return {v.data(), system_stride(v), row_stride(v)};
+}
+
+/// op(A), or the first one of many.
+template <class... Views>
+KOKKOS_INLINE_FUNCTION auto bands(const Tridiagonal<Views...>& A, Transpose op = Transpose::none) {
+  using T = typename Tridiagonal<Views...>::value_type;
+  Bands<T> r;
+  r.n = row_count(A.diag);
+  const auto lower = strided<const T>(A.lower), upper = strided<const T>(A.upper);
+  r.conjugated = op == Transpose::conjugate_transpose;
+  r.periodic = A.boundary == Boundary::periodic;
+  r.band[1] = strided<const T>(A.diag);
+  if (op == Transpose::none) {
+    r.band[0] = lower;
+    r.band[2] = upper;
+  } else {  // A^T(i, i-1) = upper(i-1), A^T(i, i+1) = lower(i+1)
+    r.band[0] = upper.from(-1);
+    r.band[2] = lower.from(1);
+    r.wrap = r.n;
+  }
+  return r;
+}
+
+/// op(A) for `count` right-hand sides.
+template <class... Views>
+auto systems(const Tridiagonal<Views...>& A, std::int64_t count, Transpose op = Transpose::none) {
+  using T = typename Tridiagonal<Views...>::value_type;
+  Systems<T> r(bands(A, op), count);
+  r.stride[1] = system_stride(A.diag);
+  r.stride[op == Transpose::none ? 0 : 2] = system_stride(A.lower);
+  r.stride[op == Transpose::none ? 2 : 0] = system_stride(A.upper);
+  return r;
 }
 
 }  // namespace Trikkos::Impl

@@ -181,16 +181,16 @@ TiledTranspose(Read, Write, std::int64_t, std::int64_t, Adjacent, Adjacent)
 
 /// Any array (system, row).
 template <class T>
-struct ReadColumns {
-  Columns<const T> from;
+struct ReadVectors {
+  Vectors<const T> from;
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(std::int64_t system, std::int64_t row) const {
     return from[system][row];
   }
 };
 template <class T>
-struct WriteColumns {
-  Columns<T> to;
+struct WriteVectors {
+  Vectors<T> to;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t system, std::int64_t row,
                                               const T& value) const {

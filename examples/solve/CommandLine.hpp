@@ -99,7 +99,7 @@ Exit status: 0 solved; 1 numbers that could not be solved with; 2 a wrong comman
     if (option == "--gallery") gallery = gallery_type(value);
     if (option == "--size") size = whole_number(option, value, 1);
     if (option == "--seed") seed = whole_number(option, value, 0);
-    if (option == "--algorithm") options.algorithm(algorithm(value));
+    if (option == "--algorithm") options.algorithm(Trikkos::algorithm_from_name(value));
     if (option == "--partition-size") options.partition_size(whole_number(option, value, 0));
     if (option == "--refine") options.refine(static_cast<int>(whole_number(option, value, 0)));
     if (option == "--repeat") repeat = whole_number(option, value, 1);
@@ -146,21 +146,11 @@ Exit status: 0 solved; 1 numbers that could not be solved with; 2 a wrong comman
     throw std::invalid_argument("--gallery: '" + text + "' is none of " + names);
   }
 
-  static Trikkos::Algorithm algorithm(const std::string& text) {
-    for (int i = 0; known(i); ++i) {
-      if (text == Trikkos::name(Trikkos::Algorithm(i))) return Trikkos::Algorithm(i);
-    }
-    throw std::invalid_argument("--algorithm: '" + text + "' is none of " + algorithm_names());
-  }
   static std::string algorithm_names() {
-    std::string names = Trikkos::name(Trikkos::Algorithm(0));
-    for (int i = 1; known(i); ++i) {
-      names += std::string(", ") + Trikkos::name(Trikkos::Algorithm(i));
-    }
+    std::string names;
+    for (const Trikkos::Algorithm algorithm : Trikkos::algorithms)
+      names += std::string(names.empty() ? "" : ", ") + Trikkos::name(algorithm);
     return names;
-  }
-  static bool known(int algorithm) {
-    return Trikkos::name(Trikkos::Algorithm(algorithm)) != std::string_view("unknown");
   }
 };
 

@@ -55,7 +55,7 @@ trikkos_solve_test(wrong_size 2 "expected a whole number from 1 to 1e15, got '1.
   --gallery uniform --size 1.5)
 trikkos_solve_test(too_large 2 "1000000000000 rows need|failed to allocate" --gallery uniform --size 1e12)
 trikkos_solve_test(wrong_type 2 "'unifrom' is none of uniform, " --gallery unifrom --size 10)
-trikkos_solve_test(wrong_algorithm 2 "'cramer' is none of automatic, "
+trikkos_solve_test(wrong_algorithm 2 "'cramer', expected one of automatic, "
   --gallery uniform --size 10 --algorithm cramer)
 trikkos_solve_test(wrong_partition_size 2 "partition_size is 1, expected"
   --gallery uniform --size 10 --partition-size 1)

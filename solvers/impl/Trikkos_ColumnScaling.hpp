@@ -13,55 +13,66 @@
 
 namespace Trikkos::Impl {
 
+/// The copies A D and D of some matrices.
+template <class T>
+struct ScaledColumns {
+  T* bands;        // [matrices][3][n]
+  Real<T>* scale;  // [matrices][n]
+  std::int64_t n;
+
+  KOKKOS_FORCEINLINE_FUNCTION T* band(std::int64_t k, int which) const {
+    return bands + (3 * k + which) * n;
+  }
+  /// `like`, with the copies for its matrices.
+  Systems<T> systems(const Systems<T>& like) const {
+    Bands<T> first;
+    first.n = n;
+    for (int which = 0; which < 3; ++which) first.band[which] = {band(0, which), 1};
+    first.periodic = like.first.periodic;
+    first.scale_rows = false;
+    Systems<T> r(first, like.count);
+    if (!like.is_shared())
+      for (std::int64_t& stride : r.stride) stride = 3 * n;
+    return r;
+  }
+};
+
 /// Writes column j of A D, and D. Columns, not rows, are what an index stands for: then each entry
 /// is read once, and what wraps around in a periodic matrix needs no case of its own.
 template <class T>
 struct ScaleColumn {
-  Bands<T> A;
-  T *lower, *diag, *upper;  // A D, 3 n
-  Real<T>* scale;           // D
+  Systems<T> A;
+  ScaledColumns<T> to;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t j) const {
-    const std::int64_t above = j > 0 ? j - 1 : A.n - 1, below = j < A.n - 1 ? j + 1 : 0;
-    const T u = A.upper(above), d = A.diag(j), l = A.lower(below);
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
+    const auto [k, j] = split_index(index, to.n);
+    const Bands<T> from = A[k];
+    const std::int64_t above = j > 0 ? j - 1 : to.n - 1, below = j < to.n - 1 ? j + 1 : 0;
+    const T u = from.upper(above), d = from.diag(j), l = from.lower(below);
     auto field = exponent_field(d);
     if (exponent_field(u) > field) field = exponent_field(u);
     if (exponent_field(l) > field) field = exponent_field(l);
     const auto s = scale_for<Real<T>>(field);  // spoils a column that is not finite
-    upper[above] = u * s;
-    diag[j] = d * s;
-    lower[below] = l * s;
-    scale[j] = s;
-  }
-
-  /// A D, whose rows stay as they are.
-  Bands<T> scaled() const {
-    Bands<T> r;
-    r.n = A.n;
-    r.sub = {lower, 1};
-    r.main = {diag, 1};
-    r.super = {upper, 1};
-    if (A.periodic()) {
-      r.top_right = lower;
-      r.bottom_left = upper + (A.n - 1);
-    }
-    r.scale_rows = false;
-    return r;
+    to.band(k, 2)[above] = u * s;
+    to.band(k, 1)[j] = d * s;
+    to.band(k, 0)[below] = l * s;
+    to.scale[k * to.n + j] = s;
   }
 };
 
 /// x = D y, in place; y may be finite where x is not.
 template <class T>
 struct RestoreUnknown {
-  Columns<T> x;
+  Vectors<T> x;
   const Real<T>* scale;
-  std::int64_t n;
-  Diagnosis found;
+  std::int64_t n, scale_stride;  // between systems
+  Diagnosis diagnosis;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
     const auto [k, i] = split_index(index, n);
-    x[k][i] *= scale[i];
-    if (!(finite_probe(x[k][i]) == 0)) found.report_solution(i);
+    const Strided<T> of = x[k];
+    of[i] *= scale[k * scale_stride + i];
+    if (!(finite_probe(of[i]) == 0)) diagnosis.of(k, n).report_solution(i);
   }
 };
 

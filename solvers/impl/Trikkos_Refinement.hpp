@@ -19,10 +19,10 @@ struct Corrected {
   KOKKOS_FORCEINLINE_FUNCTION T operator[](std::int64_t i) const { return x[i] + d[i]; }
 };
 
-template <class T, bool Host>
+template <class T, class Matrices, bool Host>
 struct Refinement {
-  ResidualKernels<T, Host> measured;  // of x, with the residual stored in d
-  Columns<T> x, d;
+  ResidualKernels<T, Matrices, Host> measured;  // of x, with the residual stored in d
+  Vectors<T> x, d;
 
   struct Trial {};
   struct Decide {};
@@ -34,7 +34,7 @@ struct Refinement {
     RowMaxima<T> maxima;
     measured.rows().for_rows(item, [&](std::int64_t k, std::int64_t i) {
       const Corrected<T> sum{{x[k].data, x.row_stride}, {d[k].data, d.row_stride}};
-      maxima.take(row_residual(measured.A, measured.b[k], sum, i, scale));
+      maxima.take(row_residual(measured.A[k], measured.b[k], sum, i, scale));
     });
     found.trial.x.raise(maxima.x);
     found.trial.residual.raise(maxima.residual);
@@ -47,23 +47,20 @@ struct Refinement {
     norms.trial.clear();
   }
   KOKKOS_INLINE_FUNCTION void operator()(Keep, std::int64_t index) const {
-    const auto [k, i] = split_index(index, measured.A.n);
+    const auto [k, i] = split_index(index, measured.n);
     if (measured.norms[k].is_improved) x[k][i] += d[k][i];
   }
 
   /// `solve()` replaces the residual in d by the correction.
   template <class Exec, class Solve>
   void launch(const Exec& exec, int steps, const Solve& solve) const {
-    const auto policy = [&]<class Tag>(Tag, std::int64_t count) {
-      return measured.template policy<Tag>(exec, count);
-    };
     for (int step = 0; step < steps; ++step) {
       if (step > 0) measured.store_residual(exec);
       solve();
-      Kokkos::parallel_for("Trikkos::refine::trial", policy(Trial{}, measured.items()), *this);
-      Kokkos::parallel_for("Trikkos::refine::decide", policy(Decide{}, measured.rhs_count), *this);
-      Kokkos::parallel_for("Trikkos::refine::keep",
-                           policy(Keep{}, measured.rhs_count * measured.A.n), *this);
+      Kokkos::parallel_for("Trikkos::refine::trial", range<Trial>(exec, measured.items()), *this);
+      Kokkos::parallel_for("Trikkos::refine::decide", range<Decide>(exec, measured.count), *this);
+      Kokkos::parallel_for("Trikkos::refine::keep", range<Keep>(exec, measured.count * measured.n),
+                           *this);
     }
   }
 

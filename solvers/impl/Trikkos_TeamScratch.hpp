@@ -4,7 +4,9 @@
 #ifndef TRIKKOS_IMPL_TEAMSCRATCH_HPP
 #define TRIKKOS_IMPL_TEAMSCRATCH_HPP
 
-#include <Trikkos_Concepts.hpp>
+#include <cstdint>
+#include <impl/Trikkos_Diagnosis.hpp>
+#include <impl/Trikkos_KernelTeam.hpp>
 
 namespace Trikkos::Impl {
 
@@ -18,6 +20,41 @@ KOKKOS_INLINE_FUNCTION constexpr int scratch_reserved(int team_size) {
 template <class T, class Member>
 KOKKOS_FORCEINLINE_FUNCTION T* team_scratch(const Member& member, std::size_t bytes) {
   return static_cast<T*>(member.team_scratch(0).get_shmem_aligned(bytes - alignof(T), alignof(T)));
+}
+
+// ---- scratch of a user's kernel
+
+/// Bytes for `words` scalars, and for the row that is reported.
+template <class T>
+KOKKOS_INLINE_FUNCTION constexpr std::size_t team_bytes(std::int64_t words) {
+  constexpr std::size_t aligned = alignof(T) > 8 ? alignof(T) : 8;
+  return words == 0 ? 0 : 2 * aligned + sizeof(T) * static_cast<std::size_t>(words);
+}
+
+/// Lets `body(team, memory)` work in scratch. Returns the smallest of the threads' results, to all.
+template <class T, class Member, class Body>
+KOKKOS_INLINE_FUNCTION std::int64_t in_scratch(const Member& member, std::int64_t words,
+                                               const Body& body) {
+  constexpr std::size_t aligned = alignof(T) > 8 ? alignof(T) : 8;
+  // A copy of the handle: what is allocated from it is free again when this function returns.
+  const auto scratch = member.team_scratch(0);
+  auto* start = static_cast<char*>(scratch.get_shmem(team_bytes<T>(words)));
+  if (start == nullptr)
+    Kokkos::abort(
+        "Trikkos::solve: the team has too little scratch, expected Trikkos::team_scratch_bytes "
+        "at level 0");
+  start += (aligned - reinterpret_cast<std::uintptr_t>(start) % aligned) % aligned;
+  auto* const smallest = reinterpret_cast<std::int64_t*>(start);
+  const KernelTeam<Member> team(member);
+  constexpr std::int64_t none = Diagnosis::clear;
+  if (team.team_rank() == 0) *smallest = none;
+  team.team_barrier();
+  const std::int64_t mine = body(team, reinterpret_cast<T*>(start + aligned));
+  if (mine < none) Kokkos::atomic_min(smallest, mine);
+  team.team_barrier();
+  const std::int64_t result = *smallest;
+  team.team_barrier();  // nobody writes there again before all have read it
+  return result;
 }
 
 }  // namespace Trikkos::Impl

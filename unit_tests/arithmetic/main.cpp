@@ -192,12 +192,12 @@ void advection_is_solved(const char* type) {
     b[i] = T(static_cast<Real<T>>((i > 0 ? -known[i - 1] : 0) + known[i] +
                                   (i < n - 1 ? known[i + 1] : 0)));
   Trikkos::Impl::Bands<T> A;
-  A.sub = {lower.data(), 1};
-  A.main = {diag.data(), 1};
-  A.super = {upper.data(), 1};
+  A.band[0] = {lower.data(), 1};
+  A.band[1] = {diag.data(), 1};
+  A.band[2] = {upper.data(), 1};
   A.n = n;
   for (const std::int64_t rows : {0, 2, 15, 66, 512}) {
-    using Host = HostPartitions<T, OrthogonalCarry>;
+    using Host = HostPasses<T, OrthogonalCarry>;
     const HostShape shape(OrthogonalCarry{}, n, rows, lane_count<T>);
     struct alignas(64) Line {
       char bytes[64];
@@ -206,13 +206,13 @@ void advection_is_solved(const char* type) {
     std::int64_t words[Diagnosis::words];
     const Diagnosis diagnosis{words};
     diagnosis.reset();
-    const Host solver{A,
-                      {b.data(), n, 1},
-                      {x.data(), n, 1},
-                      {},
-                      shape,
-                      diagnosis,
-                      reinterpret_cast<T*>(storage.data())};
+    const Host solver{{Systems<T>(A, 1),
+                       {b.data(), n, 1},
+                       {x.data(), n, 1},
+                       reinterpret_cast<T*>(storage.data()),
+                       diagnosis,
+                       false},
+                      shape};
     for (std::int64_t g = 0; g < shape.groups; ++g) solver.reduce_group(0, g);
     solver.solve_groups(0);
     for (std::int64_t g = 0; g < shape.groups; ++g) solver.substitute_group(0, g);

@@ -70,7 +70,7 @@ inline bool read_option(std::string_view option, Settings& s) {
   if (name == "--seed") return take(s.seed);
   if (name == "--climbers") return take(s.climbers) && s.climbers > 0;
   if (name == "--refine") return take(value) && (o.refine(value), true);
-  if (name == "--reduction-steps") return take(value) && (o.reduction_steps(value), true);
+  if (name == "--reduction-steps") return take(value) && (o.pcr({.reduction_steps = value}), true);
   if (name == "--scalar") {
     s.scalar = text;
     return true;
@@ -91,8 +91,7 @@ inline bool read_option(std::string_view option, Settings& s) {
     return choose(text, {{"call", Level::call}, {"team", Level::team}, {"thread", Level::thread}},
                   s.method.level);
   if (name == "--algorithm") {
-    for (const Algorithm a : {Algorithm::automatic, Algorithm::segmented, Algorithm::spike,
-                              Algorithm::pcr, Algorithm::thomas})
+    for (const Algorithm a : Trikkos::algorithms)
       if (text == Trikkos::name(a)) return o.algorithm(a), true;
   }
   if (name == "--transpose") {
@@ -108,7 +107,7 @@ inline bool read_option(std::string_view option, Settings& s) {
     using Trikkos::Pivoting;
     Pivoting p{};
     return choose(text, {{"diagonal", Pivoting::diagonal}, {"none", Pivoting::none}}, p) &&
-           (o.pivoting(p), true);
+           (o.spike({.pivoting = p}), true);
   }
   return false;
 }

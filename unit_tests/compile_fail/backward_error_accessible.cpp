@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// expect: Trikkos::backward_error: x and b must be accessible from the execution space
+// expect: Trikkos::backward_error: x must be accessible from the execution space
 
 #include <Trikkos.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// expect: Trikkos::backward_error: x and b must be Kokkos::Views
+// expect: Trikkos::backward_error: x must be a Kokkos::View
 
 #include <Trikkos.hpp>
 #include <vector>

@@ -21,9 +21,9 @@ void calls(const Exec& exec) {
   const Kokkos::View<const T*, Exec> constant = v;
   const Kokkos::View<T**, Exec> many("many", 3, 8);
   const Trikkos::Tridiagonal A{v, v, v}, C{constant, constant, constant};
-  Trikkos::solve(exec, A, v, x);
+  (void)Trikkos::solve(exec, A, v, x);
   Trikkos::solve(exec, C, constant, x);
-  Trikkos::solve(exec, A, many, many);
+  (void)Trikkos::solve(exec, A, many, many);
   Trikkos::Workspace work(exec, A, many);
   Trikkos::solve(exec, work, C, constant, x);
   Trikkos::Plan plan(exec, C);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// expect: Trikkos::solve: b and x must have rank 1 inside a kernel
+// expect: Trikkos::solve: A, b and x must have rank 1 inside a kernel
 
 #include <Trikkos.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// expect: Trikkos::solve: A must have rank 1 (one system): its bands are rank-1 Views
+// expect: Trikkos::Workspace: b must have rank 2 (system, row), as A has
 
 #include <Trikkos.hpp>
 

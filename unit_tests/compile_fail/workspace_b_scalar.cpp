@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// expect: Trikkos::solve: b must have the value type of A
+// expect: Trikkos::Workspace: b must have the value type of A
 
 #include <Trikkos.hpp>
 

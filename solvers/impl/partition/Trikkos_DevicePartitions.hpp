@@ -4,13 +4,15 @@
 #ifndef TRIKKOS_IMPL_DEVICEPARTITIONS_HPP
 #define TRIKKOS_IMPL_DEVICEPARTITIONS_HPP
 
-#include <impl/Trikkos_Diagnosis.hpp>
-#include <impl/Trikkos_System.hpp>
+#include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_ReducedSystem.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
 #include <impl/partition/Trikkos_Tile.hpp>
+#include <limits>
+#include <stdexcept>
+#include <string>
 
 /// \file
 /// `segmented` and `spike` on a device. A team stages a tile of rows in its scratch with coalesced
@@ -26,31 +28,29 @@ namespace Trikkos::Impl {
 /// First pass: rows to segments.
 template <class T, class Elimination, int Rows>
 struct ReduceTiles {
-  Bands<T> A;
-  Columns<const T> b;
+  Problem<T> problem;
   Elimination elimination;
   TileShape<T, Rows> shape;
-  Diagnosis diagnosis;
-  T* work;
   std::int64_t words, segments;
   int tiles;
-  bool reset;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const std::int64_t rhs = member.league_rank() / tiles, tile = member.league_rank() % tiles;
-    if (reset && member.league_rank() == 0 && t == 0) diagnosis.reset();
+    const std::int64_t system = member.league_rank() / tiles, tile = member.league_rank() % tiles;
+    if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
+    const Bands<T> A = problem.A[system];
     const StagedTile<T, Rows> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
                                      tile * shape.tile_rows()};
-    staged.load(member, A, b[rhs]);
+    staged.load(member, A, problem.b[system]);
     Segment<T> s = elimination.reduce(staged.rows(t, A));
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
         member, staged.scratch, shape.lanes(), shape.levels(), s, [](int, const MergeNode<T>&) {},
         [](int, int, const auto&, const auto&, const auto&, const auto&) {});
     if (t < shape.segments())
-      SegmentArray<T>{work + rhs * words, segments}.put(tile * shape.segments() + t, s);
+      SegmentArray<T>{problem.storage + system * words, segments}.put(tile * shape.segments() + t,
+                                                                      s);
   }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows>& shape) {
     const int bands = 4 * shape.band_words(), nodes = shape.node_words();
@@ -61,20 +61,18 @@ struct ReduceTiles {
 /// Second pass: from the bounds of each segment to the solution of its rows.
 template <class T, class Elimination, int Rows>
 struct SubstituteTiles {
-  Bands<T> A;
-  Columns<const T> b;
-  Columns<T> x;
+  Problem<T> problem;
   Elimination elimination;
   TileShape<T, Rows> shape;
-  Diagnosis diagnosis;
-  T* work;
   std::int64_t words, bounds_offset;
   int tiles;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const std::int64_t rhs = member.league_rank() / tiles;
+    const std::int64_t system = member.league_rank() / tiles;
+    const Bands<T> A = problem.A[system];
+    const Strided<const T> b = problem.b[system];
     // backwards: the tiles that the first pass read last may still be in the cache
     const std::int64_t tile = tiles - 1 - member.league_rank() % tiles;
     const StagedTile<T, Rows> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
@@ -83,14 +81,15 @@ struct SubstituteTiles {
     const int lanes = shape.lanes(), levels = shape.levels();
     const StagedRows<T> rows = staged.rows(t, A);
     const std::int64_t segment = tile * shape.segments() + (t >> levels);
-    const T* const at = work + rhs * words + bounds_offset + 2 * segment;
+    const T* const at = problem.storage + system * words + bounds_offset + 2 * segment;
     Bounds<T> bounds{at[0], at[1], at[2], at[3]};
-    staged.load(member, A, b[rhs]);
+    staged.load(member, A, b);
 
+    const Diagnosis diagnosis = problem.diagnosis.of(system, n);
     const bool suspect = diagnosis.is_suspect();
     if (suspect)
       elimination.diagnose(diagnosis,
-                           UnstagedRows<T>{A, b[rhs], staged.base + t * shape.rows(), rows.m});
+                           UnstagedRows<T>{A, b, staged.base + t * shape.rows(), rows.m});
     T* const nodes = staged.nodes();
     merge_tree(
         member, nodes, lanes, levels, elimination.reduce(rows),
@@ -110,7 +109,7 @@ struct SubstituteTiles {
     const Findings<T> found = elimination.substitute(rows, bounds);
     member.team_barrier();
 
-    const Strided<T> to = x[rhs];
+    const Strided<T> to = problem.x[system];
     PlaceWalk<T, Rows> walk(shape, t);
     for (int i = 0; i < shape.rows(); ++i, walk.advance()) {
       const std::int64_t row = staged.base + i * lanes + t;
@@ -130,52 +129,83 @@ struct SubstituteTiles {
   }
 };
 
-/// Everything that one solve on a device needs to know.
-template <class T, class Elimination>
-struct DevicePartitions {
+/// `segmented` or `spike` on a device.
+template <class T, class Exec, class Elimination>
+class DevicePartitions {
   static_assert(EliminationOf<Elimination, StagedRows<T>>);
 
-  Bands<T> A;
-  Columns<const T> b;
-  Columns<T> x;
-  Elimination elimination;
-  TileShape<T, 0> shape;
-  TeamLayout layout;
-  Diagnosis diagnosis;
-  T* storage;  // [rhs in flight][layout.words]
+ public:
+  DevicePartitions(const Shape& shape, const Options& options)
+      : m_tile(tile(shape.n, options.partition_size())),
+        m_layout(shape.n, m_tile.tile_rows(), m_tile.segments()) {
+    if (m_layout.tiles > std::numeric_limits<int>::max())
+      throw std::invalid_argument("Trikkos::Workspace: " + std::to_string(shape.n) +
+                                  " rows exceed the largest grid of teams, " +
+                                  std::to_string(std::numeric_limits<int>::max()) + " times " +
+                                  std::to_string(m_tile.tile_rows()) + " rows");
+  }
 
-  template <class Exec>
-  void launch(const Exec& exec, std::int64_t rhs_count, bool reset) const {
-    constexpr int rows = Elimination::device_rows;
-    if (shape.m_rows == rows && shape.m_lanes == DefaultTile<T>::lanes && A.scale_rows)
-      launch_with(exec, rhs_count, reset, TileShape<T, rows>{});
-    else
-      launch_with(exec, rhs_count, reset, shape);
+  std::int64_t storage_words() const { return m_layout.words; }
+  std::int64_t parallel_items() const { return m_layout.tiles; }
+
+  void reduce(const Exec& exec, const Problem<T>& problem) const {
+    with_tile(problem, [&]<int Rows>(const TileShape<T, Rows>& tile) {
+      launch(exec, "reduce", tile,
+             ReduceTiles<T, Elimination, Rows>{
+                 problem, {}, tile, m_layout.words, m_layout.segments, tiles()});
+    });
+  }
+  void solve_reduced(const Exec& exec, const Problem<T>& problem) const {
+    ReducedSystem<T>{problem.storage, m_layout, problem.A.first.periodic,
+                     std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis}
+        .launch(exec, problem.count(), Elimination::label(""));
+  }
+  void substitute(const Exec& exec, const Problem<T>& problem) const {
+    with_tile(problem, [&]<int Rows>(const TileShape<T, Rows>& tile) {
+      launch(exec, "substitute", tile,
+             SubstituteTiles<T, Elimination, Rows>{
+                 problem, {}, tile, m_layout.words, m_layout.bounds_offset, tiles()});
+    });
+  }
+  void solve(const Exec& exec, const Problem<T>& problem) const {
+    reduce(exec, problem);
+    solve_reduced(exec, problem);
+    substitute(exec, problem);
   }
 
  private:
-  template <class Exec, int Rows>
-  void launch_with(const Exec& exec, std::int64_t rhs_count, bool reset,
-                   const TileShape<T, Rows>& tile) const {
-    using TilePolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<max_tile_lanes, 1>>;
-    using Reduce = ReduceTiles<T, Elimination, Rows>;
-    using Substitute = SubstituteTiles<T, Elimination, Rows>;
-    const int league = static_cast<int>(rhs_count * layout.tiles);
-
-    Kokkos::parallel_for(Elimination::label("reduce"),
-                         TilePolicy(exec, league, tile.lanes())
-                             .set_scratch_size(0, Kokkos::PerTeam(Reduce::scratch_bytes(tile))),
-                         Reduce{A, b, elimination, tile, diagnosis, storage, layout.words,
-                                layout.segments, static_cast<int>(layout.tiles), reset});
-    ReducedSystem<T>{storage, layout, A.periodic(), std::int64_t(tile.rows()) << tile.levels(),
-                     diagnosis}
-        .launch(exec, rhs_count, Elimination::label(""));
-    Kokkos::parallel_for(Elimination::label("substitute"),
-                         TilePolicy(exec, league, tile.lanes())
-                             .set_scratch_size(0, Kokkos::PerTeam(Substitute::scratch_bytes(tile))),
-                         Substitute{A, b, x, elimination, tile, diagnosis, storage, layout.words,
-                                    layout.bounds_offset, static_cast<int>(layout.tiles)});
+  static TileShape<T, 0> tile(std::int64_t n, std::int64_t partition_size) {
+    if (partition_size == 0)
+      return {DefaultTile<T>::lanes, Elimination::device_rows, DefaultTile<T>::levels};
+    return tile_shape<T>(
+        Elimination::rows_in_one_go(std::min(partition_size, std::max<std::int64_t>(n, 2))));
   }
+  int tiles() const { return static_cast<int>(m_layout.tiles); }
+
+  /// body(tile), the default shape as a type of its own.
+  template <class Body>
+  void with_tile(const Problem<T>& problem, const Body& body) const {
+    constexpr int rows = Elimination::device_rows;
+    if (m_tile.m_rows == rows && m_tile.m_lanes == DefaultTile<T>::lanes &&
+        problem.A.first.scale_rows)
+      body(TileShape<T, rows>{});
+    else
+      body(m_tile);
+  }
+  template <int Rows, class Kernel>
+  void launch(const Exec& exec, const char* phase, const TileShape<T, Rows>& tile,
+              const Kernel& kernel) const {
+    using TilePolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<max_tile_lanes, 1>>;
+    const int league = static_cast<int>(kernel.problem.count()) * tiles();
+    Kokkos::parallel_for(
+        Elimination::label(phase),
+        light(TilePolicy(exec, league, tile.lanes())
+                  .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(tile)))),
+        kernel);
+  }
+
+  TileShape<T, 0> m_tile;
+  TeamLayout m_layout;
 };
 
 }  // namespace Trikkos::Impl

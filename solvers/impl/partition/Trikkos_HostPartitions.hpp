@@ -5,8 +5,7 @@
 #define TRIKKOS_IMPL_HOSTPARTITIONS_HPP
 
 #include <algorithm>
-#include <impl/Trikkos_Diagnosis.hpp>
-#include <impl/Trikkos_System.hpp>
+#include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_Merge.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
@@ -99,9 +98,9 @@ struct LanePartitions {
   /// Row k of each partition, with 0 < k < inner_rows(), or 0 where that is not row 0 of A.
   KOKKOS_FORCEINLINE_FUNCTION Equation<V> inner_equation(std::int64_t k) const {
     prefetch(k);
-    return scaled(
-        Equation<V>{load_band(A.sub, k), load_band(A.main, k), load_band(A.super, k), load(b, k)},
-        A.scale_rows);
+    return scaled(Equation<V>{load_band(A.band[0], k), load_band(A.band[1], k),
+                              load_band(A.band[2], k), load(b, k)},
+                  A.scale_rows);
   }
   /// Row k where it may be an end of the matrix, or lie behind it: then 1 x = 0. Rare, so kept out
   /// of the recurrences.
@@ -153,9 +152,8 @@ struct LanePartitions {
   /// cache line of the tile that comes next, which is contiguous.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t k) const {
     KOKKOS_IF_ON_HOST((const std::int64_t i = prefetched + k * width;
-                       __builtin_prefetch(A.sub.data + i * A.sub.stride);
-                       __builtin_prefetch(A.main.data + i * A.main.stride);
-                       __builtin_prefetch(A.super.data + i * A.super.stride);
+                       for (const auto& band
+                            : A.band) __builtin_prefetch(band.data + i * band.stride);
                        __builtin_prefetch(b.data + i * b.stride);))
     static_cast<void>(k);
   }
@@ -200,20 +198,17 @@ void chain(const Diagnosis& diagnosis, Segment<S>& s, const Segment<S>& right, M
     diagnose_merge<T>(diagnosis, lane_of<T>(left, l), lane_of<T>(right, l), lane_of<T>(s, l),
                       lane(node.g[MergeNode<S>::first_of_v1], l), row + l * stride);
 }
-/// Everything that one solve on the host needs to know.
+
+/// The three phases, each for a group of one system.
 template <class T, class Elimination>
-struct HostPartitions {
+struct HostPasses {
   using V = Lanes<T>;
   static_assert(EliminationOf<Elimination, LanePartitions<T>>);
   static constexpr int width = lane_count<T>;
 
-  Bands<T> A;
-  Columns<const T> b;
-  Columns<T> x;
-  Elimination elimination;
+  Problem<T> problem;
   HostShape shape;
-  Diagnosis diagnosis;
-  T* storage;  // [rhs in flight][storage_words(shape)]
+  Elimination elimination{};
 
   static std::int64_t storage_words(const HostShape& s) {
     return aligned(MergeNode<T>::words * s.tiles * (s.links - 1) * s.lanes) +
@@ -221,8 +216,9 @@ struct HostPartitions {
                    (segment_words + 4) * s.groups) +
            aligned(s.groups * s.back_words());
   }
-  HostStorage<T> storage_of(std::int64_t rhs) const {
-    T* p = storage + rhs * storage_words(shape);
+  HostStorage<T> storage_of(std::int64_t system) const {
+    T* p = problem.storage + system * storage_words(shape);
+    T* const end = p + storage_words(shape);
     HostStorage<T> r;
     r.link_nodes = p;
     p += aligned(MergeNode<T>::words * shape.tiles * (shape.links - 1) * shape.lanes);
@@ -230,24 +226,24 @@ struct HostPartitions {
     r.group_nodes = r.run_nodes + shape.tiles * shape.lanes;
     r.group_segments = reinterpret_cast<Segment<T>*>(r.group_nodes + shape.groups);
     r.group_bounds = reinterpret_cast<Bounds<T>*>(r.group_segments + shape.groups);
-    r.back =
-        storage + (rhs + 1) * storage_words(shape) - aligned(shape.groups * shape.back_words());
+    r.back = end - aligned(shape.groups * shape.back_words());
     return r;
   }
-
-  // ---- the three phases
+  Diagnosis diagnosis_of(std::int64_t system) const {
+    return problem.diagnosis.of(system, shape.n);
+  }
 
   /// `next_tile` is the one whose rows are fetched meanwhile.
-  LanePartitions<T> partitions(std::int64_t rhs, std::int64_t tile, std::int64_t link,
-                               std::int64_t next_tile) const {
+  LanePartitions<T> partitions(const Bands<T>& A, std::int64_t system, std::int64_t tile,
+                               std::int64_t link, std::int64_t next_tile) const {
     const std::int64_t group = tile / shape.tiles_in_group;
     return {A,
-            b[rhs],
-            x[rhs],
+            problem.b[system],
+            problem.x[system],
             tile * shape.tile_rows() + link * shape.rows,
             shape.rows,
             shape.run_rows(),
-            reinterpret_cast<BackRow<V>*>(storage_of(rhs).back + group * shape.back_words()),
+            reinterpret_cast<BackRow<V>*>(storage_of(system).back + group * shape.back_words()),
             next_tile * shape.tile_rows() + link * shape.rows * shape.lanes};
   }
   std::int64_t first_row(std::int64_t tile, int l) const {
@@ -261,14 +257,16 @@ struct HostPartitions {
     return std::min(first_tile(group + 1), shape.tiles);
   }
 
-  void reduce_group(std::int64_t rhs, std::int64_t group, bool report = false) const {
-    const auto store = storage_of(rhs);
+  void reduce_group(std::int64_t system, std::int64_t group, bool report = false) const {
+    const auto store = storage_of(system);
+    const Diagnosis diagnosis = diagnosis_of(system);
+    const Bands<T> A = problem.A[system];
     Segment<T> s = identity_segment<T>();
     for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile) {
       MergeNode<V>* const nodes = link_nodes(store, tile);
       Segment<V> run;
       for (std::int64_t link = 0; link < shape.links; ++link) {
-        const auto p = partitions(rhs, tile, link, tile + 1);
+        const auto p = partitions(A, system, tile, link, tile + 1);
         const Segment<V> next = elimination.reduce(p);
         if (link == 0)
           run = next;
@@ -282,23 +280,29 @@ struct HostPartitions {
     store.group_segments[group] = s;
   }
 
-  void solve_groups(std::int64_t rhs) const {
-    const auto store = storage_of(rhs);
+  void solve_groups(std::int64_t system) const {
+    const auto store = storage_of(system);
+    const Diagnosis diagnosis = diagnosis_of(system);
+    const bool periodic = problem.A.first.periodic;
     Segment<T> s = store.group_segments[0];
     for (std::int64_t g = 1; g < shape.groups; ++g)
       chain<T>(diagnosis, s, store.group_segments[g], store.group_nodes[g], true,
                g * shape.group_rows());
-    Bounds<T> bounds = solve_root(s, A.periodic());
-    diagnose_root(diagnosis, s, A.periodic(), bounds, A.n);
+    Bounds<T> bounds = solve_root(s, periodic);
+    diagnose_root(diagnosis, s, periodic, bounds, shape.n);
     for (std::int64_t g = shape.groups - 1; g > 0; --g)
       store.group_bounds[g] = unchain(bounds, store.group_nodes[g]);
     store.group_bounds[0] = bounds;
   }
 
-  void substitute_group(std::int64_t rhs, std::int64_t group) const {
-    const auto store = storage_of(rhs);
+  void substitute_group(std::int64_t system, std::int64_t group) const {
+    const auto store = storage_of(system);
+    const Diagnosis diagnosis = diagnosis_of(system);
+    const Bands<T> A = problem.A[system];
+    const Strided<const T> b = problem.b[system];
+    const Strided<T> x = problem.x[system];
     const bool suspect = diagnosis.is_suspect();
-    if (suspect) reduce_group(rhs, group, true);  // once more, with reports
+    if (suspect) reduce_group(system, group, true);  // once more, with reports
     Bounds<T> rest = store.group_bounds[group];
     for (std::int64_t tile = end_tile(group) - 1; tile >= first_tile(group); --tile) {
       Bounds<V> runs{};
@@ -311,48 +315,19 @@ struct HostPartitions {
       }
       const MergeNode<V>* const nodes = link_nodes(store, tile);
       for (std::int64_t link = shape.links - 1; link >= 0; --link) {
-        const auto p = partitions(rhs, tile, link, tile - 1);
+        const auto p = partitions(A, system, tile, link, tile - 1);
         if (suspect)
           for (int l = 0; l < width; ++l)
-            elimination.diagnose(diagnosis, UnstagedRows<T>{A, b[rhs], p.row_of(l), p.length(l)});
+            elimination.diagnose(diagnosis, UnstagedRows<T>{A, b, p.row_of(l), p.length(l)});
         const Bounds<V> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
         const Findings<V> found = elimination.substitute(p, bounds);
         for (int l = 0; l < width; ++l) {
           if (!(lane(found.probe, l) == 0))
-            report_first_not_finite(diagnosis, x[rhs], p.row_of(l), p.length(l));
+            report_first_not_finite(diagnosis, x, p.row_of(l), p.length(l));
           if (found.unstable[l]) diagnosis.report_unstable(p.row_of(l));
         }
       }
     }
-  }
-
-  // ---- launches
-
-  template <class Exec>
-  void launch(const Exec& exec, std::int64_t rhs_count, bool reset) const {
-    using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-    const std::int64_t groups = shape.groups;
-    const HostPartitions self = *this;
-    if (groups == 1 && rhs_count == 1) {  // at n = 1000 a launch costs as much as a pass
-      Kokkos::parallel_for(Elimination::label("small"), Policy(exec, 0, 1),
-                           [self, reset](std::int64_t) {
-                             if (reset) self.diagnosis.reset();
-                             self.reduce_group(0, 0);
-                             self.solve_groups(0);
-                             self.substitute_group(0, 0);
-                           });
-      return;
-    }
-    Kokkos::parallel_for(Elimination::label("reduce"), Policy(exec, 0, rhs_count * groups),
-                         [self, groups, reset](std::int64_t i) {
-                           if (reset && i == 0) self.diagnosis.reset();
-                           self.reduce_group(i / groups, i % groups);
-                         });
-    Kokkos::parallel_for(Elimination::label("coarse"), Policy(exec, 0, rhs_count),
-                         [self](std::int64_t rhs) { self.solve_groups(rhs); });
-    Kokkos::parallel_for(
-        Elimination::label("substitute"), Policy(exec, 0, rhs_count * groups),
-        [self, groups](std::int64_t i) { self.substitute_group(i / groups, i % groups); });
   }
 
  private:
@@ -361,6 +336,61 @@ struct HostPartitions {
     constexpr std::int64_t line = 64 / sizeof(T);
     return (words + line - 1) / line * line;
   }
+};
+
+/// `segmented` or `spike` where the execution space is the host.
+template <class T, class Exec, class Elimination>
+class HostPartitions {
+ public:
+  HostPartitions(const Shape& shape, const Options& options)
+      : m_shape(Elimination{}, shape.n,
+                std::min(options.partition_size(), std::max<std::int64_t>(shape.n, 2)),
+                lane_count<T>) {}
+
+  std::int64_t storage_words() const { return HostPasses<T, Elimination>::storage_words(m_shape); }
+  std::int64_t parallel_items() const { return m_shape.groups; }
+
+  void reduce(const Exec& exec, const Problem<T>& problem) const {
+    const HostPasses<T, Elimination> passes{problem, m_shape};
+    const std::int64_t groups = m_shape.groups;
+    Kokkos::parallel_for(Elimination::label("reduce"), range(exec, problem.count() * groups),
+                         [passes, groups](std::int64_t i) {
+                           if (passes.problem.resets && i == 0) passes.problem.diagnosis.reset();
+                           passes.reduce_group(i / groups, i % groups);
+                         });
+  }
+  void solve_reduced(const Exec& exec, const Problem<T>& problem) const {
+    const HostPasses<T, Elimination> passes{problem, m_shape};
+    Kokkos::parallel_for(Elimination::label("coarse"), range(exec, problem.count()),
+                         [passes](std::int64_t system) { passes.solve_groups(system); });
+  }
+  void substitute(const Exec& exec, const Problem<T>& problem) const {
+    const HostPasses<T, Elimination> passes{problem, m_shape};
+    const std::int64_t groups = m_shape.groups;
+    Kokkos::parallel_for(
+        Elimination::label("substitute"), range(exec, problem.count() * groups),
+        [passes, groups](std::int64_t i) { passes.substitute_group(i / groups, i % groups); });
+  }
+  void solve(const Exec& exec, const Problem<T>& problem) const {
+    if (m_shape.groups == 1 && problem.count() == 1) return solve_at_once(exec, problem);
+    reduce(exec, problem);
+    solve_reduced(exec, problem);
+    substitute(exec, problem);
+  }
+
+ private:
+  /// In one launch: at n = 1000 a launch costs as much as a pass.
+  void solve_at_once(const Exec& exec, const Problem<T>& problem) const {
+    const HostPasses<T, Elimination> passes{problem, m_shape};
+    Kokkos::parallel_for(Elimination::label("small"), range(exec, 1), [passes](std::int64_t) {
+      if (passes.problem.resets) passes.problem.diagnosis.reset();
+      passes.reduce_group(0, 0);
+      passes.solve_groups(0);
+      passes.substitute_group(0, 0);
+    });
+  }
+
+  HostShape m_shape;
 };
 
 }  // namespace Trikkos::Impl

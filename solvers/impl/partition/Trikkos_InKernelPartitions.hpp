@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_INKERNELPARTITIONS_HPP
 #define TRIKKOS_IMPL_INKERNELPARTITIONS_HPP
 
+#include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
 
@@ -65,7 +66,7 @@ struct InKernelPartitions {
         },
         [](int, int, const auto&, const auto&, const auto&, const auto&) {});
     if (t == 0) {
-      const Bounds<T> all = solve_root(s, A.periodic());
+      const Bounds<T> all = solve_root(s, A.periodic);
       root[0] = all.prev;
       root[1] = all.first;
       root[2] = all.last;
@@ -87,17 +88,14 @@ struct InKernelPartitions {
  private:
   KOKKOS_FORCEINLINE_FUNCTION StridedRows<T> rows_of(std::int64_t p, T* back) const {
     const std::int64_t first = p * rows, left = A.n - first, m = left < rows ? left : rows;
-    const auto from = [&](const Strided<const T>& s) {
-      return Strided<const T>{s.data + first * s.stride, s.stride};
-    };
-    return {from(A.sub),
-            from(A.main),
-            from(A.super),
-            from(b),
+    return {A.band[0].from(first),
+            A.band[1].from(first),
+            A.band[2].from(first),
+            b.from(first),
             {back + first, 1},
             {back + A.n + first, 1},
             {back + 2 * A.n + first, 1},
-            {x.data + first * x.stride, x.stride},
+            x.from(first),
             A.lower(first),
             A.upper(first + m - 1),
             A.conjugated,
@@ -105,6 +103,26 @@ struct InKernelPartitions {
             m};
   }
 };
+
+template <class Elimination>
+KOKKOS_INLINE_FUNCTION constexpr std::int64_t partition_team_words(std::int64_t n,
+                                                                   const Options& options) {
+  return partition_words(n, partition_rows<Elimination>(n, options.partition_size()));
+}
+
+template <class Elimination, class T, class Member>
+KOKKOS_INLINE_FUNCTION std::int64_t solve_partitions_in_team(const Member& member,
+                                                             const Bands<T>& A,
+                                                             const Strided<const T>& b,
+                                                             const Strided<T>& x,
+                                                             const Options& options) {
+  const std::int64_t rows = partition_rows<Elimination>(A.n, options.partition_size());
+  const std::int64_t bad =
+      in_scratch<T>(member, partition_words(A.n, rows), [&](const auto& team, T* memory) {
+        return InKernelPartitions<T, Elimination>{A, b, x, rows}.solve(team, memory);
+      });
+  return bad < A.n ? bad : -1;
+}
 
 }  // namespace Trikkos::Impl
 

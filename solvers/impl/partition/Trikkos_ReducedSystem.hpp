@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_REDUCEDSYSTEM_HPP
 
 #include <impl/Trikkos_Diagnosis.hpp>
+#include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
@@ -17,7 +18,7 @@
 
 namespace Trikkos::Impl {
 
-inline constexpr int coarse_lanes = 128;
+inline constexpr int coarse_levels = 7, coarse_lanes = 1 << coarse_levels;
 
 /// A level of the coarse tree: `count` segments in groups of `coarse_lanes`.
 struct CoarseLevel {
@@ -69,16 +70,17 @@ struct MergeCoarse {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const std::int64_t rhs = member.league_rank() / level.groups;
+    const std::int64_t system = member.league_rank() / level.groups;
     const std::int64_t group = member.league_rank() % level.groups;
-    T* const mine = work + rhs * words;
+    T* const mine = work + system * words;
+    const Diagnosis found = diagnosis.of(system, n);
     const std::int64_t first = group * coarse_lanes;
     Segment<T> s = identity_segment<T>();
     if (first + t < level.count)
       s = SegmentArray<T>{mine + level.segment_offset, level.count}.get(first + t);
     T* const nodes = mine + level.node_offset + group * coarse_lanes * MergeNode<T>::words;
     s = merge_tree(
-        member, team_scratch<T>(member, scratch_bytes()), coarse_lanes, tree_levels, s,
+        member, team_scratch<T>(member, scratch_bytes()), coarse_lanes, coarse_levels, s,
         [&](int slot, const MergeNode<T>& node) {
           for (int k = 0; k < MergeNode<T>::words; ++k)
             nodes[slot * MergeNode<T>::words + k] = node.g[k];
@@ -86,7 +88,7 @@ struct MergeCoarse {
         [&](int h, int pair, const Segment<T>& left, const Segment<T>& right,
             const Segment<T>& merged, const MergeNode<T>& node) {
           const std::int64_t middle = first + (2 * pair + 1) * (coarse_lanes / (2 * h));
-          diagnose_merge(diagnosis, left, right, merged, node.g[MergeNode<T>::first_of_v1],
+          diagnose_merge(found, left, right, merged, node.g[MergeNode<T>::first_of_v1],
                          middle * segment_rows);
         });
     if (t != 0) return;
@@ -95,7 +97,7 @@ struct MergeCoarse {
       return;
     }
     const Bounds<T> root = solve_root(s, periodic);
-    diagnose_root(diagnosis, s, periodic, root, n);
+    diagnose_root(found, s, periodic, root, n);
     // the bounds of the finest segments start with x(-1) and end with x(n), two apart from the rest
     T* const bounds = mine + bounds_offset;
     bounds[0] = root.prev;
@@ -103,8 +105,6 @@ struct MergeCoarse {
     bounds[1] = root.first;
     bounds[2 * root_count] = root.last;
   }
-  static constexpr int tree_levels = 7;
-  static_assert(1 << tree_levels == coarse_lanes);
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
     return sizeof(T) * segment_words * coarse_lanes + alignof(T);
   }
@@ -118,8 +118,8 @@ struct DescendCoarse {
   TeamLayout layout;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
-    const std::int64_t rhs = index / layout.segments, i = index % layout.segments;
-    T* const mine = work + rhs * words;
+    const std::int64_t system = index / layout.segments, i = index % layout.segments;
+    T* const mine = work + system * words;
     T* const out = mine + layout.bounds_offset;
     const std::int64_t last = 2 * layout.segments;
     // the outermost four, by the root; the rest is written here
@@ -131,8 +131,8 @@ struct DescendCoarse {
       const int leaf = static_cast<int>(at % coarse_lanes);
       const T* const nodes =
           mine + layout.level[l].node_offset + group * coarse_lanes * MergeNode<T>::words;
-      descend_tree(b, 1, coarse_lanes / 2, leaf,
-                   [&](int slot, int k) { return nodes[slot * MergeNode<T>::words + k]; });
+      descend_path<coarse_levels>(
+          b, leaf, [&](int slot, int k) { return nodes[slot * MergeNode<T>::words + k]; });
     }
     if (i > 0) out[2 * i + 1] = b.first;
     if (i < layout.segments - 1) out[2 * i + 2] = b.last;
@@ -150,8 +150,9 @@ struct ChainCoarse {
   std::int64_t segment_rows;
   Diagnosis diagnosis;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t rhs) const {
-    T* const mine = work + rhs * layout.words;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t system) const {
+    T* const mine = work + system * layout.words;
+    const Diagnosis found = diagnosis.of(system, layout.n);
     const int count = static_cast<int>(layout.segments);
     const SegmentArray<T> segments{mine + layout.level[0].segment_offset, count};
     auto* const nodes = reinterpret_cast<MergeNode<T>*>(mine + layout.level[0].node_offset);
@@ -159,11 +160,11 @@ struct ChainCoarse {
     for (int i = 1; i < count; ++i) {
       const Segment<T> left = s, right = segments.get(i);
       s = merge(left, right, nodes[i]);
-      diagnose_merge(diagnosis, left, right, s, nodes[i].g[MergeNode<T>::first_of_v1],
+      diagnose_merge(found, left, right, s, nodes[i].g[MergeNode<T>::first_of_v1],
                      i * segment_rows);
     }
     Bounds<T> b = solve_root(s, periodic);
-    diagnose_root(diagnosis, s, periodic, b, layout.n);
+    diagnose_root(found, s, periodic, b, layout.n);
     T* const out = mine + layout.bounds_offset;
     out[0] = b.prev;
     out[1] = b.first;
@@ -180,18 +181,17 @@ struct ChainCoarse {
 /// From the segments of level 0 to the values at their ends.
 template <class T>
 struct ReducedSystem {
-  T* work;  // [right-hand sides][layout.words]
+  T* work;  // [systems][layout.words]
   TeamLayout layout;
   bool periodic;
   std::int64_t segment_rows;
   Diagnosis diagnosis;
 
   template <class Exec>
-  void launch(const Exec& exec, std::int64_t rhs_count, const std::string& label) const {
-    using Flat = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  void launch(const Exec& exec, std::int64_t count, const std::string& label) const {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<coarse_lanes, 1>>;
     if (layout.segments <= ChainCoarse<T>::most) {
-      Kokkos::parallel_for(label + "chain", Flat(exec, 0, rhs_count),
+      Kokkos::parallel_for(label + "chain", range(exec, count),
                            ChainCoarse<T>{work, layout, periodic, segment_rows, diagnosis});
       return;
     }
@@ -201,13 +201,13 @@ struct ReducedSystem {
       const std::int64_t parent = is_root ? 0 : layout.level[l + 1].segment_offset;
       Kokkos::parallel_for(
           label + "coarse",
-          Teams(exec, static_cast<int>(rhs_count * layout.level[l].groups), coarse_lanes)
-              .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T>::scratch_bytes())),
+          light(Teams(exec, static_cast<int>(count * layout.level[l].groups), coarse_lanes)
+                    .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T>::scratch_bytes()))),
           MergeCoarse<T>{work, layout.words, layout.level[l], parent, layout.bounds_offset, is_root,
                          periodic, layout.n, rows, layout.segments, diagnosis});
       rows *= coarse_lanes;
     }
-    Kokkos::parallel_for(label + "bounds", Flat(exec, 0, rhs_count * layout.segments),
+    Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
                          DescendCoarse<T>{work, layout.words, layout});
   }
 };

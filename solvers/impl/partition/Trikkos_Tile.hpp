@@ -189,9 +189,9 @@ struct StagedTile {
       constexpr int lanes = DefaultTile<T>::lanes, rows = Rows > 0 ? Rows : 1;
       TRIKKOS_UNROLL(1)
       for (int k = 0; k < 4; ++k) {
-        const T* const from = k == 0   ? A.sub.data
-                              : k == 1 ? A.main.data
-                              : k == 2 ? A.super.data
+        const T* const from = k == 0   ? A.band[0].data
+                              : k == 1 ? A.band[1].data
+                              : k == 2 ? A.band[2].data
                                        : b.data;
         const T* const p = from + base + member.team_rank();
         T* const to = band(k) + shape.place(member.team_rank());

@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_CYCLICREDUCTION_HPP
 #define TRIKKOS_IMPL_CYCLICREDUCTION_HPP
 
+#include <impl/Trikkos_Method.hpp>
 #include <impl/pcr/Trikkos_CyclicRows.hpp>
 
 /// \file
@@ -16,36 +17,26 @@
 
 namespace Trikkos::Impl {
 
-/// All right-hand sides of a solve, with `words` of workspace each.
-template <class T, int Rhs>
-struct CyclicSystems {
-  Bands<T> A;
-  Columns<const T> b;
-  Columns<T> x;
-  T* storage;
-  std::int64_t words;
-  Diagnosis diagnosis;
-};
-
-/// The rows of one level, `spacing` apart in the matrix, of every right-hand side. Each workspace
-/// starts with z, if there is one.
+/// The rows of one level, `spacing` apart in the matrix, of every system. The workspace of each, of
+/// so many `words`, starts with z, if there is one.
 template <class T, int Rhs, bool IsMatrix>
 struct CyclicLevel {
   using value_type = T;
   static constexpr int rhs_words = Rhs;
 
-  CyclicSystems<T, Rhs> systems;
+  Problem<T> problem;
+  std::int64_t words;
   std::int64_t n, spacing = 1, offset = 0;
 
-  KOKKOS_FORCEINLINE_FUNCTION auto rows(std::int64_t rhs) const {
-    T* const memory = systems.storage + rhs * systems.words;
+  KOKKOS_FORCEINLINE_FUNCTION auto rows(std::int64_t system) const {
+    T* const memory = problem.storage + system * words;
     if constexpr (IsMatrix)
-      return MatrixRows<T, Rhs>{systems.A, systems.b[rhs], systems.x[rhs], memory, n};
+      return MatrixRows<T, Rhs>{problem.A[system], problem.b[system], problem.x[system], memory, n};
     else
       return CyclicRows<T, Rhs>{memory + offset, n};
   }
-  KOKKOS_FORCEINLINE_FUNCTION void report(const CyclicVerdict& verdict) const {
-    verdict.report(systems.diagnosis, spacing);
+  KOKKOS_FORCEINLINE_FUNCTION void report(std::int64_t system, const CyclicVerdict& verdict) const {
+    verdict.report(problem.diagnosis.of(system, problem.n()), spacing);
   }
 };
 
@@ -55,14 +46,14 @@ struct ReduceLevel {
   To to;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
-    const auto [rhs, j] = split_index(index, to.n);
-    const auto rows = from.rows(rhs);
+    const auto [system, j] = split_index(index, to.n);
+    const auto rows = from.rows(system);
     const std::int64_t i = 2 * j + 1;
     CyclicVerdict verdict;
     const auto before = rows.checked_row(i - 1, verdict), row = rows.checked_row(i, verdict);
     const auto after = i + 1 < from.n ? rows.checked_row(i + 1, verdict) : rows.row_or_none(i + 1);
-    to.rows(rhs).set(j, eliminate_neighbours(before, row, after, i, 1, verdict));
-    from.report(verdict);
+    to.rows(system).set(j, eliminate_neighbours(before, row, after, i, 1, verdict));
+    from.report(system, verdict);
   }
 };
 
@@ -74,9 +65,9 @@ struct SubstituteLevel {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
     using T = typename From::value_type;
-    const auto [rhs, j] = split_index(index, to.n - from.n);
-    const auto rows = to.rows(rhs);
-    const auto known = from.rows(rhs);
+    const auto [system, j] = split_index(index, to.n - from.n);
+    const auto rows = to.rows(system);
+    const auto known = from.rows(system);
     const auto row = rows.row(2 * j);
     CyclicVerdict verdict;
     for (int k = 0; k < From::rhs_words; ++k) {
@@ -86,7 +77,7 @@ struct SubstituteLevel {
       rows.set_solution(k, 2 * j, quotient(y, row.diag), verdict);
       if (j < from.n) rows.set_solution(k, 2 * j + 1, right, verdict);
     }
-    to.report(verdict);
+    to.report(system, verdict);
   }
 };
 
@@ -96,11 +87,11 @@ struct SolveBorder {
   Known known;
   Matrix matrix;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t rhs) const {
-    const auto rows = matrix.rows(rhs);
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t system) const {
+    const auto rows = matrix.rows(system);
     CyclicVerdict verdict;
-    rows.set_solution(0, matrix.n, rows.last_unknown(known.rows(rhs), verdict), verdict);
-    matrix.report(verdict);
+    rows.set_solution(0, matrix.n, rows.last_unknown(known.rows(system), verdict), verdict);
+    matrix.report(system, verdict);
   }
 };
 /// ... and what it does to the others. The open part of a harmless ring may let y and z grow
@@ -112,14 +103,14 @@ struct SubstituteBorder {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
     constexpr int limit = 4096;  // some rounding errors in each term: below that of `store_unknown`
-    const auto [rhs, i] = split_index(index, matrix.n);
-    const auto rows = matrix.rows(rhs);
+    const auto [system, i] = split_index(index, matrix.n);
+    const auto rows = matrix.rows(system);
     const auto y = rows.x[i], last = rows.x[matrix.n], x = y - rows.border[i] * last;
     CyclicVerdict verdict;
     if (magnitude(y) > limit * (magnitude(x) + magnitude(last)))
       verdict.note(Status::Reason::unstable, i);
     rows.set_solution(0, i, x, verdict);
-    matrix.report(verdict);
+    matrix.report(system, verdict);
   }
 };
 

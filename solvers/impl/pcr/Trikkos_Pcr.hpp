@@ -32,9 +32,9 @@ KOKKOS_INLINE_FUNCTION void solve_class(const CyclicRows<T, Rhs, Index>& rows, s
                                         std::int64_t s, CyclicVerdict& verdict) {
   T* const pivots = rows.diag() + r;
   Bands<T> A;
-  A.sub = {rows.lower() + r, s};
-  A.main = {pivots, s};
-  A.super = {rows.upper() + r, s};
+  A.band[0] = {rows.lower() + r, s};
+  A.band[1] = {pivots, s};
+  A.band[2] = {rows.upper() + r, s};
   A.n = (rows.n - r + s - 1) / s;
   const auto kept = [=](std::int64_t i) { return ThomasState<T>{pivots[i * s], T(0)}; };
   const ThomasVerdict found = Thomas<T>{A}.solve(

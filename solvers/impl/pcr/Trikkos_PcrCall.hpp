@@ -13,7 +13,7 @@
 
 namespace Trikkos::Impl {
 
-/// PCR-Thomas on the rows of a level, a team or a host thread for each right-hand side.
+/// PCR-Thomas on the rows of a level, a team or a host thread for each system.
 template <class Level>
 struct SolveLevel {
   using T = typename Level::value_type;
@@ -24,17 +24,17 @@ struct SolveLevel {
   std::int64_t offset = 0;  // host: the fast memory is the workspace from here on
 
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void solve(const Team& team, std::int64_t rhs, T* memory) const {
-    const auto rows = level.rows(rhs);
+  KOKKOS_INLINE_FUNCTION void solve(const Team& team, std::int64_t system, T* memory) const {
+    const auto rows = level.rows(system);
     CyclicVerdict verdict;
     const PcrOnChip<T, Level::rhs_words, Team> pcr{team, Rows{memory, static_cast<int>(level.n)},
                                                    verdict};
     pcr.solve(rows, steps);
     pcr.store(rows);
-    level.report(verdict);
+    level.report(system, verdict);
   }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t rhs) const {
-    solve(LoneThread{}, rhs, level.systems.storage + rhs * level.systems.words + offset);
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t system) const {
+    solve(LoneThread{}, system, level.problem.storage + system * level.words + offset);
   }
   static std::size_t scratch_bytes(std::int64_t n) {
     return sizeof(T) * static_cast<std::size_t>(Rows::words * n) + alignof(T);
@@ -62,13 +62,13 @@ struct PcrStep {
   std::int64_t s;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
-    const auto [rhs, i] = split_index(index, to.n);
-    const auto rows = from.rows(rhs);
+    const auto [system, i] = split_index(index, to.n);
+    const auto rows = from.rows(system);
     CyclicVerdict verdict;
     const auto row = rows.checked_row(i, verdict);
-    to.rows(rhs).set(i, eliminate_neighbours(rows.row_or_none(i - s), row, rows.row_or_none(i + s),
-                                             i, s, verdict));
-    from.report(verdict);
+    to.rows(system).set(i, eliminate_neighbours(rows.row_or_none(i - s), row,
+                                                rows.row_or_none(i + s), i, s, verdict));
+    from.report(system, verdict);
   }
 };
 
@@ -80,10 +80,10 @@ struct SolveClasses {
   std::int64_t s;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
-    const auto [rhs, r] = split_index(index, s);
+    const auto [system, r] = split_index(index, s);
     CyclicVerdict verdict;
-    solve_class(level.rows(rhs), r, s, verdict);
-    level.report(verdict);
+    solve_class(level.rows(system), r, s, verdict);
+    level.report(system, verdict);
   }
 };
 template <class Level, class Matrix>
@@ -92,14 +92,14 @@ struct StoreUnknown {
   Matrix matrix;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
-    const auto [rhs, i] = split_index(index, level.n);
-    const auto rows = level.rows(rhs);
-    const auto to = matrix.rows(rhs);
+    const auto [system, i] = split_index(index, level.n);
+    const auto rows = level.rows(system);
+    const auto to = matrix.rows(system);
     CyclicVerdict verdict;
     typename Level::value_type last(0);
     if constexpr (Level::rhs_words == 2) last = to.last_unknown(rows, verdict);
     store_unknown(rows, to, i, last, verdict);
-    level.report(verdict);
+    level.report(system, verdict);
   }
 };
 
@@ -120,27 +120,25 @@ class PcrCall {
                                                  128) /
                                                     int(sizeof(T) * CyclicRows<T, Rhs>::words);
 
-  PcrCall(std::int64_t n, const Options& options) : m_n(n), m_steps(options.reduction_steps()) {}
+  PcrCall(const Shape& shape, const Options& options)
+      : m_n(shape.n), m_steps(options.pcr().reduction_steps) {}
 
   std::int64_t storage_words() const {
     return std::max(storage_words<1>(m_n), storage_words<2>(std::max<std::int64_t>(m_n - 1, 0)));
   }
   std::int64_t parallel_items() const { return m_n <= on_chip<1> ? 1 : m_n / on_chip<1> + 1; }
 
-  void launch(const Exec& exec, const Bands<T>& A, const Columns<const T>& b, const Columns<T>& x,
-              std::int64_t rhs_count, T* storage, const Diagnosis& diagnosis, bool reset) const {
-    if (reset)
-      Kokkos::parallel_for("Trikkos::pcr::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                           ResetDiagnosis{diagnosis});
-    const std::int64_t words = storage_words();
-    if (A.periodic() && A.n > 1)
-      launch<2>(exec, {A, b, x, storage, words, diagnosis}, rhs_count);
+  void solve(const Exec& exec, const Problem<T>& problem) const {
+    if (problem.resets)
+      Kokkos::parallel_for("Trikkos::pcr::reset", range(exec, 1),
+                           ResetDiagnosis{problem.diagnosis});
+    if (problem.A.first.periodic && m_n > 1)
+      launch(exec, Matrix<2>{problem, storage_words(), m_n - 1});
     else
-      launch<1>(exec, {A, b, x, storage, words, diagnosis}, rhs_count);
+      launch(exec, Matrix<1>{problem, storage_words(), m_n});
   }
 
  private:
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   template <int Rhs>
   using Matrix = CyclicLevel<T, Rhs, true>;
   template <int Rhs>
@@ -158,40 +156,39 @@ class PcrCall {
   }
 
   template <int Rhs>
-  void launch(const Exec& exec, const CyclicSystems<T, Rhs>& systems,
-              std::int64_t rhs_count) const {
-    const Matrix<Rhs> matrix{systems, systems.A.n - (Rhs - 1)};
-    if (matrix.n <= on_chip<Rhs>) return solve_on_chip(exec, matrix, 0, rhs_count);
+  void launch(const Exec& exec, const Matrix<Rhs>& matrix) const {
+    const std::int64_t count = matrix.problem.count();
+    if (matrix.n <= on_chip<Rhs>) return solve_on_chip(exec, matrix, 0, count);
     if (m_steps == 0)
-      reduce(exec, matrix, rhs_count);
+      reduce(exec, matrix, count);
     else
-      interleave(exec, matrix, rhs_count);
+      interleave(exec, matrix, count);
   }
 
   template <class L>
   void solve_on_chip(const Exec& exec, const L& level, std::int64_t offset,
-                     std::int64_t rhs_count) const {
+                     std::int64_t count) const {
     const SolveLevel<L> solve{level, m_steps, offset};
     if constexpr (is_host_v<Exec>) {
-      Kokkos::parallel_for("Trikkos::pcr", Policy(exec, 0, rhs_count), solve);
+      Kokkos::parallel_for("Trikkos::pcr", range(exec, count), solve);
     } else {
       const int threads = static_cast<int>(std::clamp<std::int64_t>(level.n, 1, team_size));
       Kokkos::parallel_for(
           "Trikkos::pcr",
-          Kokkos::TeamPolicy<Exec>(exec, static_cast<int>(rhs_count), (threads + 31) / 32 * 32)
-              .set_scratch_size(0, Kokkos::PerTeam(SolveLevel<L>::scratch_bytes(level.n))),
+          light(Kokkos::TeamPolicy<Exec>(exec, static_cast<int>(count), (threads + 31) / 32 * 32)
+                    .set_scratch_size(0, Kokkos::PerTeam(SolveLevel<L>::scratch_bytes(level.n)))),
           SolveLevelInTeam<L>{solve});
     }
   }
 
   /// Cyclic reduction, and the rest on chip.
   template <int Rhs>
-  void reduce(const Exec& exec, const Matrix<Rhs>& matrix, std::int64_t rhs_count) const {
+  void reduce(const Exec& exec, const Matrix<Rhs>& matrix, std::int64_t count) const {
     std::array<Level<Rhs>, 64> levels;
     int top = 0;
     const auto add = [&](std::int64_t n, std::int64_t spacing, std::int64_t offset) {
-      levels[top] = {matrix.systems, n / 2, 2 * spacing, offset};
-      return Policy(exec, 0, rhs_count * (n / 2));
+      levels[top] = {matrix.problem, matrix.words, n / 2, 2 * spacing, offset};
+      return range(exec, count * (n / 2));
     };
     const auto end = [](const Level<Rhs>& l) { return l.offset + CyclicRows<T, Rhs>::words * l.n; };
     const auto first = add(matrix.n, 1, Rhs == 2 ? matrix.n : 0);
@@ -203,28 +200,27 @@ class PcrCall {
       Kokkos::parallel_for("Trikkos::pcr::reduce", rows,
                            ReduceLevel<Level<Rhs>, Level<Rhs>>{from, levels[top]});
     }
-    solve_on_chip(exec, levels[top], end(levels[top]), rhs_count);
+    solve_on_chip(exec, levels[top], end(levels[top]), count);
     for (; top > 0; --top)
       Kokkos::parallel_for("Trikkos::pcr::substitute",
-                           Policy(exec, 0, rhs_count * (levels[top - 1].n - levels[top].n)),
+                           range(exec, count * (levels[top - 1].n - levels[top].n)),
                            SubstituteLevel<Level<Rhs>, Level<Rhs>>{levels[top], levels[top - 1]});
-    Kokkos::parallel_for("Trikkos::pcr::substitute",
-                         Policy(exec, 0, rhs_count * (matrix.n - levels[0].n)),
+    Kokkos::parallel_for("Trikkos::pcr::substitute", range(exec, count * (matrix.n - levels[0].n)),
                          SubstituteLevel<Level<Rhs>, Matrix<Rhs>>{levels[0], matrix});
     if constexpr (Rhs == 2) {
-      solve_border(exec, matrix, matrix, rhs_count);
-      Kokkos::parallel_for("Trikkos::pcr::substitute_border", Policy(exec, 0, rhs_count * matrix.n),
+      solve_border(exec, matrix, matrix, count);
+      Kokkos::parallel_for("Trikkos::pcr::substitute_border", range(exec, count * matrix.n),
                            SubstituteBorder<Matrix<Rhs>>{matrix});
     }
   }
 
   /// PCR by turns from one half of the workspace into the other, then a thread for each system.
   template <int Rhs>
-  void interleave(const Exec& exec, const Matrix<Rhs>& matrix, std::int64_t rhs_count) const {
+  void interleave(const Exec& exec, const Matrix<Rhs>& matrix, std::int64_t count) const {
     const std::int64_t n = matrix.n;
-    Level<Rhs> from{matrix.systems, n, 1, 0};
-    Level<Rhs> to{matrix.systems, n, 1, CyclicRows<T, Rhs>::words * n};
-    const Policy rows(exec, 0, rhs_count * n);
+    Level<Rhs> from{matrix.problem, matrix.words, n, 1, 0};
+    Level<Rhs> to{matrix.problem, matrix.words, n, 1, CyclicRows<T, Rhs>::words * n};
+    const auto rows = range(exec, count * n);
     Kokkos::parallel_for("Trikkos::pcr::step", rows,
                          PcrStep<Matrix<Rhs>, Level<Rhs>>{matrix, from, 1});
     std::int64_t s = 2;
@@ -234,17 +230,17 @@ class PcrCall {
       std::swap(from, to);
     }
     s = std::min(s, n);
-    Kokkos::parallel_for("Trikkos::pcr::thomas", Policy(exec, 0, rhs_count * s),
+    Kokkos::parallel_for("Trikkos::pcr::thomas", range(exec, count * s),
                          SolveClasses<Level<Rhs>>{from, s});
     Kokkos::parallel_for("Trikkos::pcr::store", rows,
                          StoreUnknown<Level<Rhs>, Matrix<Rhs>>{from, matrix});
-    if constexpr (Rhs == 2) solve_border(exec, from, matrix, rhs_count);
+    if constexpr (Rhs == 2) solve_border(exec, from, matrix, count);
   }
 
   template <class Known>
   void solve_border(const Exec& exec, const Known& known, const Matrix<2>& matrix,
-                    std::int64_t rhs_count) const {
-    Kokkos::parallel_for("Trikkos::pcr::border", Policy(exec, 0, rhs_count),
+                    std::int64_t count) const {
+    Kokkos::parallel_for("Trikkos::pcr::border", range(exec, count),
                          SolveBorder<Known, Matrix<2>>{known, matrix});
   }
 

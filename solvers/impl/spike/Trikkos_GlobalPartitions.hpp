@@ -4,6 +4,8 @@
 #ifndef TRIKKOS_IMPL_GLOBALPARTITIONS_HPP
 #define TRIKKOS_IMPL_GLOBALPARTITIONS_HPP
 
+#include <algorithm>
+#include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_TiledTranspose.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_ReducedSystem.hpp>
@@ -47,21 +49,24 @@ template <class T, Pivoting P, bool Tiled>
 struct GlobalPass {
   static constexpr int lanes = 128;
 
-  Bands<T> A;
-  Columns<const T> b;
-  Columns<T> x;
+  Problem<T> problem;
   GlobalLayout layout;
   std::int64_t tile;
-  Diagnosis diagnosis;
-  T* work;
 
   KOKKOS_INLINE_FUNCTION std::int64_t teams() const {
     return (layout.partitions + lanes - 1) / lanes;
   }
-  KOKKOS_INLINE_FUNCTION StridedRows<T> rows(std::int64_t rhs, std::int64_t p) const {
+  KOKKOS_INLINE_FUNCTION T* work(std::int64_t system) const {
+    return problem.storage + system * layout.words();
+  }
+  KOKKOS_INLINE_FUNCTION Diagnosis diagnosis(std::int64_t system) const {
+    return problem.diagnosis.of(system, problem.n());
+  }
+  KOKKOS_INLINE_FUNCTION StridedRows<T> rows(std::int64_t system, std::int64_t p) const {
+    const Bands<T> A = problem.A[system];
     const std::int64_t first = p * layout.rows, left = A.n - first;
     const std::int64_t m = left < 0 ? 0 : left < layout.rows ? left : layout.rows;
-    T* const band = work + rhs * layout.words() + layout.bands_offset();
+    T* const band = work(system) + layout.bands_offset();
     const std::int64_t size = layout.band_words, n = layout.partitions;
     if (layout.marshaled) {
       T* const at = band + p;
@@ -79,18 +84,14 @@ struct GlobalPass {
               A.scale_rows,
               m};
     }
-    const auto from = [&](const Strided<const T>& s) {
-      return Strided<const T>{s.data + first * s.stride, s.stride};
-    };
-    const Strided<T> solution{x[rhs].data + first * x.row_stride, x.row_stride};
-    return {from(A.sub),
-            from(A.main),
-            from(A.super),
-            from(b[rhs]),
+    return {A.band[0].from(first),
+            A.band[1].from(first),
+            A.band[2].from(first),
+            problem.b[system].from(first),
             {band + first, 1},
             {band + size + first, 1},
             {band + 2 * size + first, 1},
-            solution,
+            problem.x[system].from(first),
             m > 0 ? A.lower(first) : T(0),
             m > 0 ? A.upper(first + m - 1) : T(0),
             A.conjugated,
@@ -109,18 +110,17 @@ struct GlobalPass {
 template <class T, Pivoting P, bool Tiled>
 struct ReducePartitions {
   GlobalPass<T, P, Tiled> pass;
-  bool reset;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t rhs = member.league_rank() / pass.teams();
+    const std::int64_t system = member.league_rank() / pass.teams();
     const std::int64_t p = member.league_rank() % pass.teams() * pass.lanes + member.team_rank();
-    if (reset && member.league_rank() == 0 && member.team_rank() == 0) pass.diagnosis.reset();
+    if (pass.problem.resets && member.league_rank() == 0 && member.team_rank() == 0)
+      pass.problem.diagnosis.reset();
     const GlobalLayout& layout = pass.layout;
-    const Segment<T> s = pass.elimination(member).reduce(pass.rows(rhs, p));
+    const Segment<T> s = pass.elimination(member).reduce(pass.rows(system, p));
     if (p < layout.partitions)
-      SegmentArray<T>{pass.work + rhs * layout.words() + layout.reduced.level[0].segment_offset,
-                      layout.partitions}
+      SegmentArray<T>{pass.work(system) + layout.reduced.level[0].segment_offset, layout.partitions}
           .put(p, s);
   }
 };
@@ -131,25 +131,28 @@ struct SubstitutePartitions {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t rhs = member.league_rank() / pass.teams();
+    const std::int64_t system = member.league_rank() / pass.teams();
     const std::int64_t p = member.league_rank() % pass.teams() * pass.lanes + member.team_rank();
     const GlobalLayout& layout = pass.layout;
-    const StridedRows<T> rows = pass.rows(rhs, p);
+    const StridedRows<T> rows = pass.rows(system, p);
     const std::int64_t first = p * layout.rows;
-    if (pass.diagnosis.is_suspect())
-      DiagonalPivoting<P>::diagnose(pass.diagnosis,
-                                    UnstagedRows<T>{pass.A, pass.b[rhs], first, rows.m});
+    const Diagnosis diagnosis = pass.diagnosis(system);
+    if (diagnosis.is_suspect()) {
+      const Bands<T> A = pass.problem.A[system];
+      DiagonalPivoting<P>::diagnose(diagnosis,
+                                    UnstagedRows<T>{A, pass.problem.b[system], first, rows.m});
+    }
     Bounds<T> bounds{};
     if (p < layout.partitions) {
-      const T* const at = pass.work + rhs * layout.words() + layout.reduced.bounds_offset + 2 * p;
+      const T* const at = pass.work(system) + layout.reduced.bounds_offset + 2 * p;
       bounds = {at[0], at[1], at[2], at[3]};
     }
     const Findings<T> found = pass.elimination(member).substitute(rows, bounds);
-    if (found.unstable) pass.diagnosis.report_unstable(first);
+    if (found.unstable) diagnosis.report_unstable(first);
     if (!(found.probe == 0))
       for (std::int64_t k = 0; k < rows.m; ++k)
         if (!(finite_probe(rows.x[k]) == 0)) {
-          pass.diagnosis.report_solution(first + k);
+          diagnosis.report_solution(first + k);
           break;
         }
   }
@@ -200,57 +203,74 @@ class GlobalPartitions {
  public:
   static constexpr std::int64_t default_rows = 64;
 
-  GlobalPartitions(std::int64_t n, const Options& options)
-      : m_layout(n,
+  GlobalPartitions(const Shape& shape, const Options& options)
+      : m_layout(shape.n,
                  options.partition_size() == 0
                      ? default_rows
-                     : std::min(options.partition_size(), std::max<std::int64_t>(n, 2)),
-                 options.marshaling() != Marshaling::none),
-        m_tile(options.dynamic_tiling()) {}
+                     : std::min(options.partition_size(), std::max<std::int64_t>(shape.n, 2)),
+                 options.spike().marshaling != Marshaling::none),
+        m_tile(options.spike().dynamic_tiling) {}
 
   std::int64_t storage_words() const { return m_layout.words(); }
   std::int64_t parallel_items() const { return m_layout.partitions; }
 
-  void launch(const Exec& exec, const Bands<T>& A, const Columns<const T>& b, const Columns<T>& x,
-              std::int64_t rhs_count, T* storage, const Diagnosis& diagnosis, bool reset) const {
-    if (P == Pivoting::diagonal && m_tile > 0)
-      passes<P == Pivoting::diagonal>(exec, {A, b, x, m_layout, m_tile, diagnosis, storage},
-                                      rhs_count, reset);
-    else
-      passes<false>(exec, {A, b, x, m_layout, 0, diagnosis, storage}, rhs_count, reset);
+  void reduce(const Exec& exec, const Problem<T>& problem) const {
+    if (m_layout.marshaled)
+      for (std::int64_t k = 0; k < problem.count(); ++k)
+        for (int which = 0; which < 4; ++which)
+          TiledTranspose<ReadPartition<T>, MarshaledBand<T>>{
+              {problem.A[k], problem.b[k], m_layout.rows, which},
+              band(problem, k, which),
+              m_layout.partitions,
+              m_layout.rows}
+              .launch(exec, "Trikkos::spike::marshal");
+    with_pass(problem, [&]<bool Tiled>(const GlobalPass<T, P, Tiled>& pass) {
+      Kokkos::parallel_for("Trikkos::spike::reduce", policy(exec, pass),
+                           ReducePartitions<T, P, Tiled>{pass});
+    });
+  }
+  void solve_reduced(const Exec& exec, const Problem<T>& problem) const {
+    ReducedSystem<T>{problem.storage, m_layout.reduced, problem.A.first.periodic, m_layout.rows,
+                     problem.diagnosis}
+        .launch(exec, problem.count(), "Trikkos::spike::");
+  }
+  void substitute(const Exec& exec, const Problem<T>& problem) const {
+    with_pass(problem, [&]<bool Tiled>(const GlobalPass<T, P, Tiled>& pass) {
+      Kokkos::parallel_for("Trikkos::spike::substitute", policy(exec, pass),
+                           SubstitutePartitions<T, P, Tiled>{pass});
+    });
+    if (m_layout.marshaled)
+      for (std::int64_t k = 0; k < problem.count(); ++k)
+        TiledTranspose<MarshaledBand<T>, WriteSolution<T>>{
+            band(problem, k, 3), {problem.x[k], m_layout.rows, problem.n()},
+            m_layout.partitions, m_layout.rows,
+            Adjacent::systems,   Adjacent::rows}
+            .launch(exec, "Trikkos::spike::marshal_back");
+  }
+  void solve(const Exec& exec, const Problem<T>& problem) const {
+    reduce(exec, problem);
+    solve_reduced(exec, problem);
+    substitute(exec, problem);
   }
 
  private:
-  template <bool Tiled>
-  void passes(const Exec& exec, const GlobalPass<T, P, Tiled>& pass, std::int64_t rhs_count,
-              bool reset) const {
-    using Pass = GlobalPass<T, P, Tiled>;
-    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Pass::lanes, 1>>;
-    const Policy policy(exec, static_cast<int>(rhs_count * pass.teams()), Pass::lanes);
-    const std::int64_t rows = m_layout.rows, partitions = m_layout.partitions;
-    const auto band = [&](std::int64_t rhs, int k) {
-      return MarshaledBand<T>{
-          pass.work + rhs * m_layout.words() + m_layout.bands_offset() + k * m_layout.band_words,
-          partitions};
-    };
-    if (m_layout.marshaled)
-      for (std::int64_t rhs = 0; rhs < rhs_count; ++rhs)
-        for (int k = 0; k < 4; ++k)
-          TiledTranspose<ReadPartition<T>, MarshaledBand<T>>{
-              {pass.A, pass.b[rhs], rows, k}, band(rhs, k), partitions, rows}
-              .launch(exec, "Trikkos::spike::marshal");
-    Kokkos::parallel_for("Trikkos::spike::reduce", policy,
-                         ReducePartitions<T, P, Tiled>{pass, reset});
-    ReducedSystem<T>{pass.work, m_layout.reduced, pass.A.periodic(), rows, pass.diagnosis}.launch(
-        exec, rhs_count, "Trikkos::spike::");
-    Kokkos::parallel_for("Trikkos::spike::substitute", policy,
-                         SubstitutePartitions<T, P, Tiled>{pass});
-    if (m_layout.marshaled)
-      for (std::int64_t rhs = 0; rhs < rhs_count; ++rhs)
-        TiledTranspose<MarshaledBand<T>, WriteSolution<T>>{
-            band(rhs, 3),  {pass.x[rhs], rows, pass.A.n}, partitions, rows, Adjacent::systems,
-            Adjacent::rows}
-            .launch(exec, "Trikkos::spike::marshal_back");
+  /// body(pass), with dynamic tiling as a type of its own.
+  template <class Body>
+  void with_pass(const Problem<T>& problem, const Body& body) const {
+    if (P == Pivoting::diagonal && m_tile > 0)
+      body(GlobalPass<T, P, P == Pivoting::diagonal>{problem, m_layout, m_tile});
+    else
+      body(GlobalPass<T, P, false>{problem, m_layout, 0});
+  }
+  template <class Pass>
+  static auto policy(const Exec& exec, const Pass& pass) {
+    return light(Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Pass::lanes, 1>>(
+        exec, static_cast<int>(pass.problem.count() * pass.teams()), Pass::lanes));
+  }
+  MarshaledBand<T> band(const Problem<T>& problem, std::int64_t system, int which) const {
+    return {problem.storage + system * m_layout.words() + m_layout.bands_offset() +
+                which * m_layout.band_words,
+            m_layout.partitions};
   }
 
   GlobalLayout m_layout;

@@ -95,7 +95,7 @@ struct Thomas {
     };
     ThomasState<T> s = start();
     T y = b[0];
-    const bool ring = A.periodic() && n > 1;
+    const bool ring = A.periodic && n > 1;
     // the last row: r at column i, its diagonal and right-hand side so far
     T r = ring ? A.upper(n - 1) : T(0), last_p = A.diag(n - 1), last_y = n > 1 ? b[n - 1] : y;
     Real<T> last_fill(0);

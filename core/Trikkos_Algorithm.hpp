@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_ALGORITHM_HPP
+#define TRIKKOS_ALGORITHM_HPP
+
+#include <Kokkos_Macros.hpp>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace Trikkos {
+
+enum class Algorithm {
+  automatic,  ///< what `choose_algorithm` chooses
+  segmented,  ///< partitions reduced to two rows each by rotations; stable for every matrix
+  spike,      ///< SPIKE: partitions solved by themselves, pivoting within them (see `Pivoting`)
+  pcr,        ///< parallel cyclic reduction, no pivoting; for diagonally dominant matrices
+  thomas      ///< one thread, no pivoting; for diagonally dominant matrices
+};
+
+/// The choice behind `Algorithm::automatic`, in a call and in a kernel: the fastest algorithm that
+/// is stable for every nonsingular matrix. Today that is `segmented` at every size, as it is the
+/// only stable one. At n = 1000 it beats one thread's LAPACK with warm caches only
+/// (perf_tests/README.md).
+KOKKOS_INLINE_FUNCTION constexpr Algorithm choose_algorithm(std::int64_t /*n*/) {
+  return Algorithm::segmented;
+}
+
+/// All of them, for loops.
+inline constexpr Algorithm algorithms[] = {Algorithm::automatic, Algorithm::segmented,
+                                           Algorithm::spike, Algorithm::pcr, Algorithm::thomas};
+
+constexpr const char* name(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::automatic:
+      return "automatic";
+    case Algorithm::segmented:
+      return "segmented";
+    case Algorithm::spike:
+      return "spike";
+    case Algorithm::pcr:
+      return "pcr";
+    case Algorithm::thomas:
+      return "thomas";
+  }
+  return "unknown";
+}
+
+/// The algorithm of that name, as on a command line.
+/// \throws std::invalid_argument for any other name
+inline Algorithm algorithm_from_name(std::string_view wanted) {
+  std::string names;
+  for (const Algorithm algorithm : algorithms) {
+    if (wanted == name(algorithm)) return algorithm;
+    names += std::string(names.empty() ? "" : ", ") + name(algorithm);
+  }
+  throw std::invalid_argument("Trikkos::algorithm_from_name: name is '" + std::string(wanted) +
+                              "', expected one of " + names);
+}
+
+}  // namespace Trikkos
+
+#endif

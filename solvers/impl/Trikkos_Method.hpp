@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_METHOD_HPP
+#define TRIKKOS_IMPL_METHOD_HPP
+
+#include <concepts>
+#include <impl/Trikkos_Diagnosis.hpp>
+#include <impl/Trikkos_Launch.hpp>
+#include <impl/Trikkos_System.hpp>
+
+/// \file
+/// What an algorithm is as a host call: an object that knows sizes and options, and no memory.
+
+namespace Trikkos::Impl {
+
+/// The size of what is to be solved, be it open or periodic.
+struct Shape {
+  std::int64_t n = 0, count = 1;  // rows of a system, systems
+  std::int64_t matrices = 1;      // 1 where one serves all systems, else `count`
+};
+
+/// Systems on their way through a method.
+template <class T>
+struct Problem {
+  Systems<T> A;
+  Vectors<const T> b;
+  Vectors<T> x;  // may be b
+  T* storage;    // `storage_words()` of the method for each system
+  Diagnosis diagnosis;
+  bool resets;  // the diagnosis, before anything is reported
+
+  KOKKOS_INLINE_FUNCTION std::int64_t n() const { return A.first.n; }
+  std::int64_t count() const { return A.count; }
+};
+
+/// Every call is asynchronous on `exec`, allocates nothing, and neither reads nor writes the host's
+/// copy of any value.
+template <class M, class T, class Exec>
+concept Method = std::constructible_from<M, const Shape&, const Options&> &&
+    requires(const M& m, const Exec& exec, const Problem<T>& problem) {
+  // scalars that a system takes while it is being solved
+  { m.storage_words() } -> std::same_as<std::int64_t>;
+  // what one system offers to be done side by side: where it is little, many are solved at a time
+  { m.parallel_items() } -> std::same_as<std::int64_t>;
+  m.solve(exec, problem);
+};
+
+/// A method that reduces each system to a small one, which others may solve in its place.
+template <class M, class T, class Exec>
+concept MethodInPhases = Method<M, T, Exec> &&
+    requires(const M& m, const Exec& exec, const Problem<T>& problem) {
+  m.reduce(exec, problem);
+  m.solve_reduced(exec, problem);
+  m.substitute(exec, problem);
+};
+
+/// The forms of an algorithm, specialised in its folder:
+///   Call<T, Exec>                                   the Method
+///   team_words(n, options, periodic)                scalars of scratch that a team takes
+///   solve_in_team(member, A, b, x, options)         inside a kernel; the first row that is not
+///                                                   finite or not to be trusted, -1 if none, to
+///                                                   every thread
+template <Algorithm>
+struct FormsOf;
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_SOLVER_HPP
+#define TRIKKOS_IMPL_SOLVER_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <impl/Trikkos_ColumnScaling.hpp>
+#include <impl/Trikkos_Guard.hpp>
+#include <impl/Trikkos_KernelTeam.hpp>
+#include <impl/Trikkos_Methods.hpp>
+
+namespace Trikkos::Impl {
+
+/// The parts of one piece of memory, or of none, to see how large it must be.
+class Parts {
+ public:
+  explicit Parts(std::byte* start) : m_start(start) {}
+
+  template <class U>
+  U* take(std::int64_t count) {
+    constexpr std::size_t line = 64;  // of a cache, and no less than vectors of lanes ask for
+    U* const part = m_start == nullptr ? nullptr : reinterpret_cast<U*>(m_start + m_bytes);
+    m_bytes += (sizeof(U) * static_cast<std::size_t>(count) + line - 1) / line * line;
+    return part;
+  }
+  std::size_t bytes() const { return m_bytes; }
+
+ private:
+  std::byte* m_start;
+  std::size_t m_bytes = 0;
+};
+
+/// How systems of one shape are solved: scaling, guard and method. Holds no memory.
+template <class T, class Exec>
+class Solver {
+ public:
+  Solver(const Shape& shape, const Options& options)
+      : m_shape(shape),
+        m_options(options),
+        m_guard(options),
+        m_method(method<T, Exec>(shape, options)) {
+    const std::int64_t items =
+        std::visit([](const auto& m) { return m.parallel_items(); }, m_method);
+    // Systems in flight: enough to fill the device, few enough to keep the memory small.
+    const std::int64_t wanted = is_host_v<Exec> ? 256 : 16384;
+    m_in_flight = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(items, 1), 1,
+                                           std::max<std::int64_t>(shape.count, 1));
+  }
+
+  const Shape& shape() const { return m_shape; }
+  const Options& options() const { return m_options; }
+  Algorithm algorithm() const { return chosen(m_options.algorithm(), m_shape.n); }
+  std::size_t bytes() const { return memory(nullptr).bytes; }
+
+  /// Makes fresh memory ready.
+  void start(const Exec& exec, std::byte* start) const;
+  /// Prepares what depends on the matrices alone, for the solves that follow.
+  void factor(const Exec& exec, std::byte* start, const Systems<T>& A) const;
+  /// After `factor` of the same A: all systems, as many at a time as are in flight.
+  void solve(const Exec& exec, std::byte* start, const Systems<T>& A, const Vectors<const T>& b,
+             const Vectors<T>& x) const;
+  /// What the last solve found. Waits.
+  Status status(const Exec& exec, std::byte* start) const {
+    return m_guard.status(fetch(exec, memory(start).report, "Trikkos::Workspace::status"),
+                          m_shape.n);
+  }
+  bool scales_columns() const { return m_options.scaling() == Scaling::columns; }
+
+ private:
+  struct Memory {
+    Report* report;
+    T* storage;
+    GuardMemory<T> guard{};
+    ScaledColumns<T> scaled{};
+    std::size_t bytes;
+  };
+  Memory memory(std::byte* start) const {
+    const std::int64_t n = m_shape.n;
+    Parts parts(start);
+    Memory r;
+    r.report = parts.take<Report>(1);
+    r.storage = parts.take<T>(
+        m_in_flight * std::visit([](const auto& m) { return m.storage_words(); }, m_method));
+    if (m_guard.measures()) {
+      r.guard.norms = parts.take<ResidualNorms>(m_in_flight);
+      r.guard.rhs = parts.take<T>(m_in_flight * n);
+    }
+    if (m_guard.refines()) {
+      r.guard.correction = parts.take<T>(m_in_flight * n);
+      r.guard.words = parts.take<std::int64_t>(Diagnosis::words);
+    }
+    if (scales_columns())
+      r.scaled = {parts.take<T>(3 * m_shape.matrices * n),
+                  parts.take<Real<T>>(m_shape.matrices * n), n};
+    r.bytes = parts.bytes();
+    return r;
+  }
+
+  Shape m_shape;
+  Options m_options;
+  Guard<T> m_guard;
+  AnyMethod<T, Exec> m_method;
+  std::int64_t m_in_flight = 1;
+};
+
+struct NoWork {
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member&) const {}
+};
+
+// Outside the class, so not inline: an `extern template class Solver<double, Exec>` keeps the
+// kernels of all algorithms out of a translation unit.
+
+template <class T, class Exec>
+void Solver<T, Exec>::start(const Exec& exec, std::byte* start) const {
+  Kokkos::parallel_for("Trikkos::Workspace::reset", range(exec, 1),
+                       ResetReport{memory(start).report, 1});
+  // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
+  if constexpr (!is_host_v<Exec>)
+    Kokkos::parallel_for(
+        "Trikkos::Workspace::team_scratch",
+        Kokkos::TeamPolicy<Exec>(exec, 1, coarse_lanes).set_scratch_size(1, Kokkos::PerTeam(8)),
+        NoWork{});
+}
+
+template <class T, class Exec>
+void Solver<T, Exec>::factor(const Exec& exec, std::byte* start, const Systems<T>& A) const {
+  if (!scales_columns()) return;
+  const std::int64_t matrices = A.is_shared() ? 1 : A.count;
+  Kokkos::parallel_for("Trikkos::Workspace::scale_columns", range(exec, matrices * m_shape.n),
+                       ScaleColumn<T>{A, memory(start).scaled});
+}
+
+template <class T, class Exec>
+void Solver<T, Exec>::solve(const Exec& exec, std::byte* start, const Systems<T>& A,
+                            const Vectors<const T>& b, const Vectors<T>& x) const {
+  const Memory memory = this->memory(start);
+  const std::int64_t n = m_shape.n;
+  const Diagnosis diagnosis{memory.report->words, A.count};
+  if (n == 0 || A.count == 0) {
+    Kokkos::parallel_for("Trikkos::Workspace::reset", range(exec, 1),
+                         ResetReport{memory.report, A.count});
+    return;
+  }
+  const auto& scaled = memory.scaled;
+  Systems<T> solved = scales_columns() ? scaled.systems(A) : A;
+  solved.first.scale_rows = m_options.scaling() == Scaling::rows;
+  for (std::int64_t first = 0; first < A.count; first += m_in_flight) {
+    const std::int64_t count = std::min(m_in_flight, A.count - first);
+    const Problem<T> problem{
+        solved.block(first, count), b.block(first), x.block(first), memory.storage,
+        diagnosis.of(first, n),     first == 0};
+    const std::int64_t scale_stride = A.is_shared() ? 0 : n;
+    m_guard.run(exec, A.block(first, count), problem, first, memory.guard, memory.report,
+                [&](const Problem<T>& p) {
+                  std::visit([&](const auto& m) { m.solve(exec, p); }, m_method);
+                  if (scales_columns())
+                    Kokkos::parallel_for("Trikkos::Workspace::restore_unknowns",
+                                         range(exec, count * n),
+                                         RestoreUnknown<T>{p.x, scaled.scale + first * scale_stride,
+                                                           n, scale_stride, p.diagnosis});
+                });
+  }
+}
+
+}  // namespace Trikkos::Impl
+
+#endif
