@@ -341,8 +341,49 @@ void watch_notices_violations() {
   EXPECT_TRUE(trace.fences.empty());
 }
 
+// ---- CUDA graphs
+
+#ifdef KOKKOS_ENABLE_CUDA
+// A solve can be captured from its stream, and the graph launched again gives the same bits.
+void expect_captured(const Options& options) {
+  SCOPED_TRACE(Trikkos::name(options.algorithm()) +
+               std::string(options.refine() ? ", refine" : ""));
+  const Kokkos::Cuda exec = other_instance<Kokkos::Cuda>();
+  const auto A = Trikkos::gallery<double>(exec, Trikkos::Gallery::uniform_dominant, 100003);
+  const auto b = Trikkos::gallery_rhs<double>(exec, 100003);
+  const Kokkos::View<double*, Kokkos::Cuda> x("x", 100003), again("again", 100003);
+  const Trikkos::Plan plan(exec, A, options);
+  Trikkos::solve(exec, plan, b, x);
+  exec.fence();
+  cudaGraph_t graph;
+  ASSERT_EQ(cudaStreamBeginCapture(exec.cuda_stream(), cudaStreamCaptureModeThreadLocal),
+            cudaSuccess);
+  Trikkos::solve(exec, plan, b, again);
+  ASSERT_EQ(cudaStreamEndCapture(exec.cuda_stream(), &graph), cudaSuccess);
+  cudaGraphExec_t executable;
+  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+  for (int launch = 0; launch < 2; ++launch) {
+    Kokkos::deep_copy(exec, again, 0.);
+    ASSERT_EQ(cudaGraphLaunch(executable, exec.cuda_stream()), cudaSuccess);
+    EXPECT_TRUE(plan.status(exec).ok()) << plan.status(exec).why();
+    const auto host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
+    const auto host_again = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, again);
+    EXPECT_TRUE(std::equal(host_x.data(), host_x.data() + host_x.extent(0), host_again.data()));
+  }
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+#endif
+
 }  // namespace
 
+#ifdef KOKKOS_ENABLE_CUDA
+TEST(TEST_CATEGORY, contract_solves_can_be_captured) {
+  if constexpr (std::is_same_v<TEST_EXECSPACE, Kokkos::Cuda>)
+    for (const auto algorithm : Trikkos::algorithms)
+      for (const int steps : {0, 1}) expect_captured(Options{}.algorithm(algorithm).refine(steps));
+}
+#endif
 TEST(TEST_CATEGORY, contract_watch_notices_violations) {
   watch_notices_violations<TEST_EXECSPACE>();
 }

@@ -112,7 +112,8 @@ struct Systems {
 
   KOKKOS_FORCEINLINE_FUNCTION Bands<T, W> operator[](std::int64_t k) const {
     Bands<T, W> r = first;
-    for (int j = 0; j < 2 * W + 1; ++j) r.band[j].data += k * stride[j];
+    if (k > 0)  // else compilers would compute it anew for each row of a loop
+      for (int j = 0; j < 2 * W + 1; ++j) r.band[j].data += k * stride[j];
     return r;
   }
   /// `count_` systems from the k-th on.
