@@ -97,6 +97,7 @@ void solve(const Exec& exec, const Plan<T, Exec>& plan, const B& b, const X& x) 
 /// \param A     Tridiagonal of n rows, rank 1 or 2, any layout
 /// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
 /// \param x     solution, shaped like b; may be b
+/// \param options  the algorithm and all else
 /// \throws std::invalid_argument for extents that do not fit, or bad options
 template <ExecutionSpace Exec, class... Views, class B, class X>
 [[nodiscard]] Status solve(const Exec& exec, const Tridiagonal<Views...>& A, const B& b, const X& x,
@@ -160,6 +161,7 @@ KOKKOS_INLINE_FUNCTION constexpr std::size_t team_scratch_bytes(
 /// constants to the compiler: the other algorithms are left out, and with them half of the
 /// registers.
 ///
+/// \param member   the team
 /// \param A, b, x  of rank 1
 /// \param options  of which `transpose`, `partition_size`, `scaling`, the pivoting of `spike` and
 ///                 the steps of `pcr` matter; `Scaling::columns`, for which a kernel has no memory,

@@ -21,6 +21,9 @@ KOKKOS_INLINE_FUNCTION constexpr Algorithm chosen(Algorithm algorithm, std::int6
 
 /// f(forms) with the forms of the algorithm that solves systems of n rows: the one list of
 /// algorithms, for calls and kernels.
+#ifdef __CUDACC__
+#  pragma nv_exec_check_disable  // f is a host function in calls
+#endif
 template <class F>
 KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algorithm, std::int64_t n, const F& f) {
   switch (chosen(algorithm, n)) {
