@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <InKernels.hpp>
 #include <Kokkos_Core.hpp>
 #include <Promise.hpp>
 #include <Trikkos.hpp>
@@ -45,18 +46,6 @@ struct SolveInThread {
   }
 };
 
-template <class A_, class B, class X>
-struct SolveInTeam {
-  A_ A;
-  B b;
-  X x;
-  Infos info;
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    info(member.team_rank()) = Trikkos::solve(member, A, b, x, in_team);  // every thread learns it
-  }
-};
-
 // A system a thread, all rows at once: what the thread level is for.
 template <class T>
 struct SolveManyInThreads {
@@ -69,20 +58,13 @@ struct SolveManyInThreads {
   }
 };
 
-// ... and a system a team.
-template <class T>
-struct SolveManyInTeams {
-  Matrix<T> A;
-  Kokkos::View<T**, TEST_EXECSPACE> b, x;
-  Infos info;
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int k = member.league_rank();
-    const int result = Trikkos::solve(member, A, Kokkos::subview(b, k, Kokkos::ALL),
-                                      Kokkos::subview(x, k, Kokkos::ALL), in_team);
-    if (member.team_rank() == member.team_size() - 1) info(k) = result;
-  }
-};
+/// (system, row) of what has rank 1, the same for every system.
+template <class View>
+auto rows_of(const View& v) {
+  using T = typename View::non_const_value_type;
+  return Kokkos::View<T**, Kokkos::LayoutStride, TEST_EXECSPACE, Kokkos::MemoryUnmanaged>(
+      const_cast<T*>(v.data()), Kokkos::LayoutStride(1, 0, v.extent(0), v.stride(0)));
+}
 
 enum class Level { host, thread, team };
 constexpr auto levels = {Level::host, Level::thread, Level::team};
@@ -104,13 +86,10 @@ int solve_at(Level level, const A_& A, const B& b, const X& x) {
                          SolveInThread<A_, B, X>{A, b, x, info});
     return Reference::to_host(info)[0];
   }
-  const Infos info("info", 1024);
-  Kokkos::deep_copy(info, -2);
-  Kokkos::parallel_for("solve in a team", Kokkos::TeamPolicy<TEST_EXECSPACE>(exec, 1, Kokkos::AUTO),
-                       SolveInTeam<A_, B, X>{A, b, x, info});
-  const auto infos = Reference::to_host(info);
-  for (const int i : infos) EXPECT_TRUE(i == infos[0] || i == -2) << i << " and " << infos[0];
-  return infos[0];
+  using T = typename X::value_type;
+  const Test::Systems<T> systems{rows_of(A.lower), rows_of(A.diag), rows_of(A.upper),
+                                 rows_of(b),       rows_of(x),      A.boundary};
+  return Test::solve_by_teams(systems, 1, in_team)[0];  // every thread learns it
 }
 
 template <class T>
@@ -249,10 +228,12 @@ void solves_many_at_once() {
   Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(exec, 0, count),
                        SolveManyInThreads<T>{A, b, x, info});
   expect_solved(info);
-  Kokkos::deep_copy(info, -1);
-  Kokkos::parallel_for("teams", Kokkos::TeamPolicy<TEST_EXECSPACE>(exec, count, Kokkos::AUTO),
-                       SolveManyInTeams<T>{A, b, x, info});
-  expect_solved(info);
+  const auto every = [&](const Vector<T>& band) {  // system has the same matrix
+    return Kokkos::View<T**, Kokkos::LayoutStride, TEST_EXECSPACE, Kokkos::MemoryUnmanaged>(
+        band.data(), Kokkos::LayoutStride(count, 0, band.extent(0), 1));
+  };
+  const Test::Systems<T> systems{every(A.lower), every(A.diag), every(A.upper), b, x, A.boundary};
+  expect_solved(Reference::to_device(exec, Test::solve_by_teams(systems, count, in_team)));
 }
 
 // ---- where pivoting is needed

@@ -42,7 +42,7 @@ struct ReduceTiles {
     const Bands<T> A = problem.A[system];
     const StagedTile<T, Rows> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
                                      tile * shape.tile_rows()};
-    staged.load(member, A, problem.b[system]);
+    staged.load(member, SystemRows<T>{A, problem.b[system], staged.base});
     Segment<T> s = elimination.reduce(staged.rows(t, A));
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
@@ -83,7 +83,7 @@ struct SubstituteTiles {
     const std::int64_t segment = tile * shape.segments() + (t >> levels);
     const T* const at = problem.storage + system * words + bounds_offset + 2 * segment;
     Bounds<T> bounds{at[0], at[1], at[2], at[3]};
-    staged.load(member, A, b);
+    staged.load(member, SystemRows<T>{A, b, staged.base});
 
     const Diagnosis diagnosis = problem.diagnosis.of(system, n);
     const bool suspect = diagnosis.is_suspect();

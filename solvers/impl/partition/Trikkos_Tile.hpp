@@ -149,6 +149,33 @@ struct StagedRows {
   KOKKOS_FORCEINLINE_FUNCTION T& solution(int k) const { return first[3 * band_words + k]; }
 };
 
+/// Where the rows of a tile come from: those of one system from `base` on. Bands 0 to 2 are the
+/// matrix, 3 is b. (A policy of StagedTile::load.)
+template <class T>
+struct SystemRows {
+  const Bands<T>& A;
+  Strided<const T> b;
+  std::int64_t base;
+
+  /// Row i of the tile; zeros behind the last one.
+  KOKKOS_FORCEINLINE_FUNCTION T value(int band, int i) const {
+    const std::int64_t row = base + i;
+    if (row >= A.n) return T(0);
+    return band == 0 ? A.lower(row) : band == 1 ? A.diag(row) : band == 2 ? A.upper(row) : b[row];
+  }
+  /// Whether so many rows lie side by side in each band, and none is an end of the matrix.
+  KOKKOS_FORCEINLINE_FUNCTION bool are_adjacent(int rows) const {
+    return base > 0 && base + rows < A.n && A.is_contiguous() && b.stride == 1;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION const T* start(int band) const {
+    const T* const from = band == 0   ? A.band[0].data
+                          : band == 1 ? A.band[1].data
+                          : band == 2 ? A.band[2].data
+                                      : b.data;
+    return from + base;
+  }
+};
+
 /// The arrays of a tile in scratch and the steps that both passes share.
 template <class T, int Rows>
 struct StagedTile {
@@ -159,41 +186,15 @@ struct StagedTile {
   KOKKOS_FORCEINLINE_FUNCTION T* band(int k) const { return scratch + k * shape.band_words(); }
   KOKKOS_FORCEINLINE_FUNCTION T* nodes() const { return band(4); }
 
-  /// Copies element(i) of the rows i < n of the tile into band k: coalesced, `Chunk` loads of a
-  /// thread in flight at a time.
-  template <int Chunk, class Member, class Element>
-  KOKKOS_FORCEINLINE_FUNCTION void stage(const Member& member, int k, std::int64_t n,
-                                         const Element& element) const {
-    const int t = member.team_rank(), lanes = shape.lanes(), rows = shape.rows();
-    T* const to = band(k);
-    PlaceWalk<T, Rows> walk(shape, t);
-    TRIKKOS_UNROLL(1)
-    for (int first = 0; first < rows; first += Chunk) {
-      T v[Chunk];
-      TRIKKOS_UNROLL(Chunk)
-      for (int i = 0; i < Chunk; ++i) {
-        const int row = (first + i) * lanes + t;
-        v[i] = first + i < rows && base + row < n ? element(base + row) : T(0);
-      }
-      TRIKKOS_UNROLL(Chunk)
-      for (int i = 0; i < Chunk; ++i, walk.advance())
-        if (first + i < rows) to[walk.place()] = v[i];
-    }
-  }
-  template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, const Bands<T>& A,
-                                        const Strided<const T>& b) const {
-    if (Rows > 0 && base > 0 && base + shape.tile_rows() < A.n && A.is_contiguous() &&
-        b.stride == 1) {
+  /// Copies the tile's rows into scratch: coalesced.
+  template <class Member, class Source>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, const Source& source) const {
+    if (Rows > 0 && source.are_adjacent(shape.tile_rows())) {
       // A band at a time, all its loads in flight: more of them would cost registers, and so teams.
       constexpr int lanes = DefaultTile<T>::lanes, rows = Rows > 0 ? Rows : 1;
       TRIKKOS_UNROLL(1)
       for (int k = 0; k < 4; ++k) {
-        const T* const from = k == 0   ? A.band[0].data
-                              : k == 1 ? A.band[1].data
-                              : k == 2 ? A.band[2].data
-                                       : b.data;
-        const T* const p = from + base + member.team_rank();
+        const T* const p = source.start(k) + member.team_rank();
         T* const to = band(k) + shape.place(member.team_rank());
         T v[rows];
         TRIKKOS_UNROLL(rows)
@@ -203,10 +204,10 @@ struct StagedTile {
         for (int i = 0; i < rows; ++i) to[shape.place(i * lanes)] = v[i];
       }
     } else {
-      stage<4>(member, 0, A.n, [&](std::int64_t i) { return A.lower(i); });
-      stage<4>(member, 1, A.n, [&](std::int64_t i) { return A.diag(i); });
-      stage<4>(member, 2, A.n, [&](std::int64_t i) { return A.upper(i); });
-      stage<4>(member, 3, A.n, [&](std::int64_t i) { return b[i]; });
+      stage<0>(member, source);
+      stage<1>(member, source);
+      stage<2>(member, source);
+      stage<3>(member, source);
     }
     member.team_barrier();
   }
@@ -220,6 +221,26 @@ struct StagedTile {
     constexpr bool always = Rows > 0;  // known to the compiler: 1 % of the time of a solve
     return StagedRows<T>{scratch + t * shape.pitch(), shape.band_words(), length(t, A.n),
                          always || A.scale_rows};
+  }
+
+ private:
+  /// Band k, some loads of a thread in flight at a time.
+  template <int k, class Member, class Source>
+  KOKKOS_FORCEINLINE_FUNCTION void stage(const Member& member, const Source& source) const {
+    constexpr int chunk = 4;
+    const int t = member.team_rank(), lanes = shape.lanes(), rows = shape.rows();
+    T* const to = band(k);
+    PlaceWalk<T, Rows> walk(shape, t);
+    TRIKKOS_UNROLL(1)
+    for (int first = 0; first < rows; first += chunk) {
+      T v[chunk];
+      TRIKKOS_UNROLL(chunk)
+      for (int i = 0; i < chunk; ++i)
+        v[i] = first + i < rows ? source.value(k, (first + i) * lanes + t) : T(0);
+      TRIKKOS_UNROLL(chunk)
+      for (int i = 0; i < chunk; ++i, walk.advance())
+        if (first + i < rows) to[walk.place()] = v[i];
+    }
   }
 };
 
