@@ -41,7 +41,7 @@ struct Tridiagonal {
   static_assert(std::is_same_v<typename Lower::non_const_value_type, value_type> &&
                     std::is_same_v<typename Upper::non_const_value_type, value_type>,
                 "Trikkos::Tridiagonal: lower, diag and upper must have the same value type");
-  static constexpr int rank() { return static_cast<int>(Diag::rank()); }
+  static KOKKOS_INLINE_FUNCTION constexpr int rank() { return static_cast<int>(Diag::rank()); }
 
   Lower lower;
   Diag diag;

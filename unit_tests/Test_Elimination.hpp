@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <Outcome.hpp>
+#include <impl/Trikkos_Guard.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_InKernelPartitions.hpp>
 #include <impl/partition/Trikkos_Partitioned.hpp>
@@ -101,15 +102,12 @@ Outcome<T> solve_plainly(const Reference::HostSystem<T>& A, const std::vector<T>
   const Method method({.n = A.size()}, Options{}.partition_size(partition_size));
   const Kokkos::View<T*, TEST_EXECSPACE> storage("storage", method.storage_words()),
       x("x", b.size());
-  struct Words {
-    std::int64_t word[Impl::Diagnosis::words];
-  };
-  const Kokkos::View<Words, TEST_EXECSPACE> words("words");
+  const Kokkos::View<Impl::Report, TEST_EXECSPACE> report("report");
   const auto A_view = Reference::to_device(exec, A);
   const auto b_view = Reference::to_device(exec, b);
   method.solve(exec, {Impl::systems(A_view, 1), Impl::vectors<const T>(b_view), Impl::vectors<T>(x),
-                      storage.data(), Impl::Diagnosis{words.data()->word}, true});
-  const auto status = Impl::decode(Impl::fetch(exec, words.data(), "plain").word, A.size());
+                      storage.data(), Impl::Diagnosis{report.data()->words}, true});
+  const auto status = Impl::decode(Impl::fetch(exec, report.data(), "plain").words, A.size());
   const auto host_x = Reference::to_host(x);
   return {host_x, status, Reference::backward_error(A, host_x, b)};
 }

@@ -142,9 +142,7 @@ struct Vectors {
   Vectors block(std::int64_t k) const {
     return {data + k * system_stride, system_stride, row_stride};
   }
-  operator Vectors<const T>() const requires(!std::is_const_v<T>) {
-    return {data, system_stride, row_stride};
-  }
+  Vectors<const T> read_only() const { return {data, system_stride, row_stride}; }
 };
 
 /// System and row of an index that counts all rows of all of them. The first one, often the only

@@ -68,14 +68,15 @@ class Guard {
     const Vectors<T> kept{memory.rhs, n, 1}, d{memory.correction, n, 1};
     Kokkos::parallel_for("Trikkos::Workspace::keep_rhs", range(exec, count * n),
                          KeepRhs<T>{problem.b, kept, n});
-    problem.b = kept;
+    problem.b = kept.read_only();
     solve(problem);
     const ResidualKernels<T, Systems<T>, is_host_v<Exec>> measured{
-        A, kept, problem.x, n, count, memory.norms, d};
+        A, problem.b, problem.x.read_only(), n, count, memory.norms, d};
     measured.measure(exec);
     if (refines()) {
       Problem<T> correction = problem;
-      correction.b = correction.x = d;
+      correction.b = d.read_only();
+      correction.x = d;
       correction.diagnosis = {memory.words, count};
       correction.resets = true;
       Refinement<T, Systems<T>, is_host_v<Exec>>{measured, problem.x, d}.launch(
