@@ -5,6 +5,7 @@
 
 #include <Outcome.hpp>
 #include <Trikkos.hpp>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,7 @@ struct DeviceBatch {
 
 template <class T>
 bool same(const std::vector<T>& x, const std::vector<T>& y) {
+  if (x.empty() || y.empty()) return x.size() == y.size();
   return x.size() == y.size() && std::memcmp(x.data(), y.data(), sizeof(T) * x.size()) == 0;
 }
 
