@@ -5,6 +5,7 @@
 #define TRIKKOS_TEST_INSTANCES_HPP
 
 #include <BreakerSolvers.hpp>
+#include <Copy.hpp>
 #include <Trikkos.hpp>
 #include <TrikkosInstances.hpp>
 
@@ -24,7 +25,8 @@
   EXTERN template std::vector<int> Test::solve_by_teams(const Test::Systems<T>&, int,             \
                                                         const Trikkos::Options&, int, bool);      \
   EXTERN template std::vector<int> Test::solve_by_threads(const Test::Systems<T>&, int);          \
-  EXTERN template class Test::Breaker::Solver<T>;
+  EXTERN template class Test::Breaker::Solver<T>;                                                 \
+  EXTERN template struct Test::Transfer<T, TEST_EXECSPACE>;
 
 TRIKKOS_TEST_INSTANCES(extern, float)
 TRIKKOS_TEST_INSTANCES(extern, double)

@@ -4,7 +4,7 @@
 #ifndef TRIKKOS_TEST_REFERENCE_HPP
 #define TRIKKOS_TEST_REFERENCE_HPP
 
-#include <Kokkos_Core.hpp>
+#include <Copy.hpp>
 #include <Trikkos_Tridiagonal.hpp>
 #include <algorithm>
 #include <array>
@@ -141,11 +141,11 @@ struct HostSystem {
 template <class View>
 auto to_host(const View& view) -> std::vector<typename View::non_const_value_type> {
   using T = typename View::non_const_value_type;
-  const Kokkos::View<T*, typename View::device_type> contiguous("Reference::to_host",
-                                                                view.extent(0));
-  Kokkos::deep_copy(contiguous, view);
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, contiguous);
-  return std::vector<T>(host.data(), host.data() + host.extent(0));
+  std::vector<T> values(view.extent(0));
+  Test::copy(
+      Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(values.data(), values.size()),
+      view);
+  return values;
 }
 template <class View>
 auto to_host(const Trikkos::Tridiagonal<View>& A)
@@ -159,7 +159,7 @@ template <class T, Trikkos::ExecutionSpace Exec>
 auto to_device(const Exec&, const std::vector<T>& v) -> Kokkos::View<T*, Exec> {
   const Kokkos::View<T*, Exec> view("Reference::to_device", v.size());
   const Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(v.data(), v.size());
-  Kokkos::deep_copy(view, host);
+  Test::copy(view, host);
   return view;
 }
 template <class T, Trikkos::ExecutionSpace Exec>

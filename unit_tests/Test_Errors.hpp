@@ -57,7 +57,7 @@ auto matrix(std::int64_t lower, std::int64_t diag, std::int64_t upper,
             Boundary boundary = Boundary::open) {
   const Trikkos::Tridiagonal A{Vector<>("lower", lower), Vector<>("diag", diag),
                                Vector<>("upper", upper), boundary};
-  Kokkos::deep_copy(A.diag, 1.);
+  ::Test::fill(A.diag, 1.);
   return A;
 }
 auto matrix(std::int64_t n) { return matrix(n, n, n); }
@@ -194,7 +194,7 @@ void errors_of_options() {
          "partition_size is 67, expected at most 66 (Marshaling::on_chip)");
   expect(Options{}.spike({.marshaling = Trikkos::Marshaling::on_chip, .dynamic_tiling = 8}),
          "dynamic_tiling is 8, expected at most 0 (Marshaling::on_chip)");
-  Kokkos::deep_copy(b, 3.);
+  ::Test::fill(b, 3.);
   for (const Options& fine :
        {Options(on_chip).partition_size(66), Options(spike).partition_size(67),
         Options{}.spike({.dynamic_tiling = 8}), Options(spike).refine(1)})
@@ -236,12 +236,12 @@ void partitions_beyond_the_matrix() {
   const TEST_EXECSPACE exec;
   const auto A = matrix(8);
   const Vector<> b("b", 8), x("x", 8);
-  Kokkos::deep_copy(b, 3.);
+  ::Test::fill(b, 3.);
   for (const std::int64_t rows : {std::int64_t(9000), std::int64_t(1) << 24, std::int64_t(1) << 40,
                                   std::numeric_limits<std::int64_t>::max()}) {
     SCOPED_TRACE(rows);
     const auto options = Options{}.partition_size(rows);
-    Kokkos::deep_copy(x, 0.);
+    ::Test::fill(x, 0.);
     EXPECT_NO_THROW({
       EXPECT_TRUE(Trikkos::solve(exec, A, b, x, options).ok());
       EXPECT_LE(Reference::relative_difference(Reference::to_host(x), std::vector<double>(8, 3.)),

@@ -118,7 +118,7 @@ void expect_marshals_layouts(std::int64_t systems, std::int64_t rows) {
   ASSERT_EQ(static_cast<std::int64_t>(from.span()), size);
   ASSERT_EQ(static_cast<std::int64_t>(to.span()), size);
   const auto source = random_values<T>(size, 7);
-  Kokkos::deep_copy(Vector<T>(from.data(), size), Reference::to_device(exec, source));
+  ::Test::copy(Vector<T>(from.data(), size), Reference::to_device(exec, source));
 
   const Vectors<const T, FromLayout> constant = from;
   Trikkos::marshal(exec, constant, to);
@@ -153,7 +153,7 @@ void marshal_there_and_back(std::int64_t systems, std::int64_t rows) {
   const Vectors<T, Kokkos::LayoutLeft> by_row("by_row", systems, rows);
   const std::int64_t size = systems * rows;
   const auto source = random_values<T>(size, 3);
-  Kokkos::deep_copy(Vector<T>(from.data(), size), Reference::to_device(exec, source));
+  ::Test::copy(Vector<T>(from.data(), size), Reference::to_device(exec, source));
   Trikkos::marshal(exec, from, by_row);
   Trikkos::marshal(exec, by_row, back);
   exec.fence();

@@ -178,7 +178,7 @@ TEST(TEST_CATEGORY, matrix_market_round_trip) {
   Kokkos::View<double*, TEST_EXECSPACE> x("x", numbers.size());
   const auto host = Kokkos::create_mirror_view(x);
   for (std::size_t i = 0; i < numbers.size(); ++i) host(i) = numbers[i];
-  Kokkos::deep_copy(x, host);
+  ::Test::copy(x, host);
   const TemporaryFile file;
   Trikkos::write_vector(file.path(), x);
   EXPECT_EQ(values(Trikkos::read_vector<double>(file.path())), numbers);

@@ -78,7 +78,7 @@ void solves_in_teams() {
       const auto host_A = Reference::to_host(A);
       const Kokkos::View<T**, TEST_EXECSPACE> b("b", count, n), x("x", count, n);
       for (int k = 0; k < count; ++k)
-        Kokkos::deep_copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
+        ::Test::copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
       for (const int size : team_sizes()) {
         for (const Options options : {pcr, Options(pcr).pcr({.reduction_steps = 1}),
                                       Options(pcr).pcr({.reduction_steps = 100}),
@@ -87,7 +87,7 @@ void solves_in_teams() {
           SCOPED_TRACE("n " + std::to_string(n) + ", " + name(boundary) + ", team " +
                        std::to_string(size) + ", steps " +
                        std::to_string(options.pcr().reduction_steps));
-          Kokkos::deep_copy(x, T(0));
+          ::Test::fill(x, T(0));
           EXPECT_EQ(solve_in_teams<T>(A, b, x, options, size), std::vector<int>(count, 0));
           const auto B =
               options.transpose() == Transpose::none ? host_A : Reference::transpose(host_A);
@@ -194,13 +194,13 @@ void solves_many() {
       const auto A = Trikkos::gallery<T>(exec, Gallery::uniform_dominant, n, 1, boundary);
       const Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE> bands("bands", n, 5);
       const auto column = [&](int k) { return Kokkos::subview(bands, Kokkos::ALL, k); };
-      Kokkos::deep_copy(column(0), A.lower);
-      Kokkos::deep_copy(column(2), A.diag);
-      Kokkos::deep_copy(column(3), A.upper);
+      ::Test::copy(column(0), A.lower);
+      ::Test::copy(column(2), A.diag);
+      ::Test::copy(column(3), A.upper);
       const Trikkos::Tridiagonal strided{column(0), column(2), column(3), boundary};
       const Kokkos::View<T**, Layout, TEST_EXECSPACE> b("b", count, n), x("x", count, n);
       for (int k = 0; k < count; ++k)
-        Kokkos::deep_copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
+        ::Test::copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
       for (const auto op :
            {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
         for (const int steps : {0, 3}) {
@@ -244,9 +244,9 @@ void flags_what_it_cannot_solve() {
         ok = Trikkos::solve(exec, A, b, x, Options(pcr).pcr({.reduction_steps = steps})).ok();
       } else if (n <= largest_in_team<T>) {
         const Kokkos::View<T**, TEST_EXECSPACE> B("b", 1, n), X("x", 1, n);
-        Kokkos::deep_copy(Kokkos::subview(B, 0, Kokkos::ALL), b);
+        ::Test::copy(Kokkos::subview(B, 0, Kokkos::ALL), b);
         ok = solve_in_teams<T>(A, B, X, pcr, 0)[0] == 0;
-        Kokkos::deep_copy(x, Kokkos::subview(X, 0, Kokkos::ALL));
+        ::Test::copy(x, Kokkos::subview(X, 0, Kokkos::ALL));
       } else {
         continue;
       }

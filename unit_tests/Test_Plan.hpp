@@ -52,9 +52,9 @@ Vector<T> rhs(std::int64_t n, int seed) {
 
 template <class View, class T>
 void overwrite(const Trikkos::Tridiagonal<View>& A, T value) {
-  Kokkos::deep_copy(A.lower, value);
-  Kokkos::deep_copy(A.diag, value);
-  Kokkos::deep_copy(A.upper, value);
+  ::Test::fill(A.lower, value);
+  ::Test::fill(A.diag, value);
+  ::Test::fill(A.upper, value);
 }
 
 // A system of a rank-2 View.
@@ -67,7 +67,7 @@ auto system(const View& v, std::int64_t k) {
 template <class View>
 void fill(const View& b, int first_seed) {
   for (std::size_t k = 0; k < b.extent(0); ++k) {
-    Kokkos::deep_copy(system(b, k), rhs<typename View::value_type>(b.extent(1), first_seed + k));
+    ::Test::copy(system(b, k), rhs<typename View::value_type>(b.extent(1), first_seed + k));
   }
 }
 
@@ -167,9 +167,9 @@ void plan_is_independent_of_the_matrix() {
         const Problem<T> r(500, 4, boundary);
         const Vectors<T, Kokkos::LayoutRight> bands("bands", 500, 3);
         const auto column = [&](int k) { return Kokkos::subview(bands, Kokkos::ALL, k); };
-        Kokkos::deep_copy(column(0), r.A.lower);
-        Kokkos::deep_copy(column(1), r.A.diag);
-        Kokkos::deep_copy(column(2), r.A.upper);
+        ::Test::copy(column(0), r.A.lower);
+        ::Test::copy(column(1), r.A.diag);
+        ::Test::copy(column(2), r.A.upper);
         plan.update(exec, Trikkos::Tridiagonal{column(0), column(1), column(2), boundary});
         Trikkos::solve(exec, plan, b, x);
         expect_solves(op(r), x, b);
@@ -191,7 +191,7 @@ void plan_copies_share() {
 
   // the status, too
   const Vector<double> bad("bad", 300);
-  Kokkos::deep_copy(bad, std::numeric_limits<double>::quiet_NaN());
+  ::Test::fill(bad, std::numeric_limits<double>::quiet_NaN());
   Trikkos::solve(exec, plan, bad, x);
   EXPECT_FALSE(copy.status(exec).ok());
   Trikkos::solve(exec, copy, b, x);
@@ -250,17 +250,17 @@ void solve_in_place() {
           const auto b = rhs<T>(n, 2);
           const Vector<T> x("x", n);
 
-          Kokkos::deep_copy(x, b);
+          ::Test::copy(x, b);
           EXPECT_TRUE(Trikkos::solve(exec, p.A, x, x, options).ok());
           expect_solves(p.host, x, b);
 
-          Kokkos::deep_copy(x, b);
+          ::Test::copy(x, b);
           Trikkos::Workspace work(exec, p.A, x, options);
           Trikkos::solve(exec, work, p.A, x, x);
           EXPECT_TRUE(work.status(exec).ok());
           expect_solves(p.host, x, b);
 
-          Kokkos::deep_copy(x, b);
+          ::Test::copy(x, b);
           Trikkos::Plan plan(exec, p.A, options);
           Trikkos::solve(exec, plan, x, x);
           EXPECT_TRUE(plan.status(exec).ok());
@@ -269,7 +269,7 @@ void solve_in_place() {
           if (n > 500) continue;
           const Vectors<T> B("B", 3, n), X("X", 3, n);
           fill(B, 3);
-          Kokkos::deep_copy(X, B);
+          ::Test::copy(X, B);
           Trikkos::solve(exec, plan, X, X);
           EXPECT_TRUE(plan.status(exec).ok());
           expect_solves(p.host, X, B);
@@ -293,13 +293,13 @@ void solve_strided() {
       const auto column = [&](int k) { return Kokkos::subview(rows, Kokkos::ALL, k); };
       static_assert(
           std::is_same_v<typename decltype(column(0))::array_layout, Kokkos::LayoutStride>);
-      Kokkos::deep_copy(column(0), p.A.lower);
-      Kokkos::deep_copy(column(2), p.A.diag);
-      Kokkos::deep_copy(column(4), p.A.upper);
+      ::Test::copy(column(0), p.A.lower);
+      ::Test::copy(column(2), p.A.diag);
+      ::Test::copy(column(4), p.A.upper);
       const auto b = rhs<T>(n, 2);
-      Kokkos::deep_copy(column(1), b);
-      Kokkos::deep_copy(column(3), T(77));
-      Kokkos::deep_copy(column(6), T(77));
+      ::Test::copy(column(1), b);
+      ::Test::fill(column(3), T(77));
+      ::Test::fill(column(6), T(77));
       const Trikkos::Tridiagonal A{column(0), column(2), column(4), Boundary::periodic};
       EXPECT_TRUE(Trikkos::solve(exec, A, column(1), column(5), options).ok());
       expect_solves(p.host, column(5), b);
@@ -315,7 +315,7 @@ void solve_strided() {
                                           Kokkos::View<const T*, TEST_EXECSPACE>(p.A.upper),
                                           Boundary::periodic};
       const Kokkos::View<const T*, TEST_EXECSPACE> constant_b = b;
-      Kokkos::deep_copy(column(5), T(0));
+      ::Test::fill(column(5), T(0));
       EXPECT_TRUE(Trikkos::solve(exec, constant, constant_b, column(5), options).ok());
       expect_solves(p.host, column(5), b);
 
@@ -333,7 +333,7 @@ void solve_strided() {
       expect_solves(p.host, right_x, right_b);
       Trikkos::solve(exec, plan, left_b, strided_x);
       expect_solves(p.host, strided_x, right_b);
-      Kokkos::deep_copy(right_x, T(0));
+      ::Test::fill(right_x, T(0));
       Trikkos::solve(exec, plan, left_b, right_x);
       expect_solves(p.host, right_x, right_b);
       EXPECT_TRUE(plan.status(exec).ok());

@@ -199,7 +199,7 @@ TEST(TEST_CATEGORY, reference_copies_any_view) {
   EXPECT_EQ(Reference::to_host(view), values);
   const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> rows("rows", 6, 3);
   const auto column = Kokkos::subview(rows, Kokkos::ALL, 1);
-  Kokkos::deep_copy(column, view);
+  ::Test::copy(column, view);
   EXPECT_EQ(Reference::to_host(column), values);
 
   const Reference::HostSystem<double> A{{0, 1}, {2, 3}, {4, 5}, true};

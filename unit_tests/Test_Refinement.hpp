@@ -272,7 +272,7 @@ void neighbours(Gallery type, std::int64_t n, std::int64_t count, const Options&
     return std::pair(Trikkos::Impl::real_part(v), Trikkos::Impl::imaginary_part(v));
   };
   const auto expect_alone = [&](const auto& view) {
-    Kokkos::deep_copy(host_x, view);
+    ::Test::copy(host_x, view);
     std::int64_t differ = 0;
     for (std::int64_t k = 0; k < count; ++k)
       for (std::int64_t i = 0; i < n; ++i)
@@ -283,7 +283,7 @@ void neighbours(Gallery type, std::int64_t n, std::int64_t count, const Options&
   Trikkos::Workspace work(exec, A_view, b, options);
   Trikkos::Plan plan(exec, A_view, options);
   for (int repeat = 0; repeat < 2; ++repeat) {
-    Kokkos::deep_copy(b, host_b);
+    ::Test::copy(b, host_b);
     Trikkos::solve(exec, work, A_view, b, x);
     EXPECT_FALSE(work.status(exec).ok());
     EXPECT_FALSE(std::isfinite(work.status(exec).backward_error));
@@ -293,7 +293,7 @@ void neighbours(Gallery type, std::int64_t n, std::int64_t count, const Options&
     expect_alone(x);
     Trikkos::solve(exec, work, A_view, b, b);
     expect_alone(b);
-    Kokkos::deep_copy(b, host_b);
+    ::Test::copy(b, host_b);
     Trikkos::solve(exec, plan, b, b);
     expect_alone(b);
   }

@@ -321,9 +321,9 @@ void many_right_hand_sides(std::int64_t n, std::int64_t count, Boundary boundary
     const auto one = Reference::to_host(Trikkos::gallery_rhs<T>(exec, n, k));
     for (std::int64_t i = 0; i < n; ++i) host_b(k, i) = one[i];
   }
-  Kokkos::deep_copy(b, host_b);
+  ::Test::copy(b, host_b);
   EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
-  const auto host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
+  const auto host_x = ::Test::host_copy(x);
   for (std::int64_t k = 0; k < count; k += std::max<std::int64_t>(1, count / 7)) {
     std::vector<T> one_x(n), one_b(n);
     for (std::int64_t i = 0; i < n; ++i) {

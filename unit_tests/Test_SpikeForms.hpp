@@ -179,13 +179,13 @@ TEST(TEST_CATEGORY, spike_reads_strided_views) {
     const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory("memory", n, 7);
     const auto put = [&](int column, const std::vector<double>& v) {
       const Strided view = Kokkos::subview(memory, Kokkos::ALL, column);
-      Kokkos::deep_copy(view, Reference::to_device(exec, v));
+      ::Test::copy(view, Reference::to_device(exec, v));
       return view;
     };
     for (const std::int64_t partition_size : {0, 2, 7, 32, 100}) {
       for (const Options& options : ways(partition_size)) {
         SCOPED_TRACE("n " + std::to_string(n) + ", " + describe(options));
-        Kokkos::deep_copy(memory, -7.);
+        ::Test::fill(memory, -7.);
         const Trikkos::Tridiagonal<Strided> strided{put(1, A.lower), put(2, A.diag),
                                                     put(3, A.upper), Boundary::open};
         const Strided b_view = put(4, b), x = Kokkos::subview(memory, Kokkos::ALL, 5);
@@ -213,11 +213,11 @@ void many_right_hand_sides(std::int64_t n, std::int64_t count, const Options& op
     const auto one = random_rhs<T>(n, k);
     for (std::int64_t i = 0; i < n; ++i) host(k, i) = one[i];
   }
-  Kokkos::deep_copy(b, host);
+  ::Test::copy(b, host);
   EXPECT_TRUE(Trikkos::solve(exec, A_view, b, x, options).ok());
   EXPECT_TRUE(Trikkos::solve(exec, A_view, b, b, options).ok());
-  const auto host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
-  Kokkos::deep_copy(host, b);
+  const auto host_x = ::Test::host_copy(x);
+  ::Test::copy(host, b);
   for (std::int64_t k = 0; k < count; k += std::max<std::int64_t>(1, count / 3)) {
     const auto alone = solve(A, random_rhs<T>(n, k), options);
     EXPECT_LE(alone.eta, scaled<T>(1e-15));

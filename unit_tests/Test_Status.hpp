@@ -345,27 +345,27 @@ void bad_rhs_spoils_only_itself() {
       return Kokkos::subview(v, k, Kokkos::ALL);
     };
     for (std::int64_t k = 0; k < count; ++k) {
-      Kokkos::deep_copy(system(b, k), Trikkos::gallery_rhs<T>(exec, n, k));
+      ::Test::copy(system(b, k), Trikkos::gallery_rhs<T>(exec, n, k));
     }
     for (const Options& options : some_options()) {
       Trikkos::Workspace work(exec, A, b, options);
       Trikkos::solve(exec, work, A, b, clean_x);
       EXPECT_TRUE(work.status(exec).ok());
-      const auto host_clean_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, clean_x);
+      const auto host_clean_x = ::Test::host_copy(clean_x);
       for (const std::int64_t k : {std::int64_t(0), count / 2, count - 1}) {
         for (const std::int64_t row : {std::int64_t(0), n / 2, n - 1}) {
           SCOPED_TRACE("n " + std::to_string(n) + ", system " + std::to_string(k) + ", row " +
                        std::to_string(row) + ", " + describe(options));
           const auto entry = Kokkos::subview(b, k, row);
-          const auto good = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, entry);
+          const auto good = ::Test::host_copy(entry);
           const T value = good();
-          Kokkos::deep_copy(entry, T(nan_value));
+          ::Test::fill(entry, T(nan_value));
           Trikkos::solve(exec, work, A, b, x);
           const Status status = work.status(exec);
           EXPECT_EQ(status.reason, Status::Reason::not_finite);
           EXPECT_EQ(status.row, row);
           EXPECT_FALSE(is_finite(Reference::to_host(system(x, k))));
-          const auto host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
+          const auto host_x = ::Test::host_copy(x);
           std::int64_t spoilt = 0;
           for (std::int64_t other = 0; other < count; ++other) {
             for (std::int64_t i = 0; i < n && other != k; ++i) {
@@ -373,7 +373,7 @@ void bad_rhs_spoils_only_itself() {
             }
           }
           EXPECT_EQ(spoilt, 0);
-          Kokkos::deep_copy(entry, value);
+          ::Test::fill(entry, value);
         }
       }
     }
@@ -548,20 +548,20 @@ void verify_takes_the_worst() {
   const auto A = Trikkos::gallery<T>(exec, Gallery::uniform, n, 3);
   const Vectors<T> b("b", count, n), x("x", count, n);
   for (std::int64_t k = 0; k < count; ++k) {
-    Kokkos::deep_copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
+    ::Test::copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
   }
-  const auto kept_b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, b);
+  const auto kept_b = ::Test::host_copy(b);
   const Status status = Trikkos::solve(exec, A, b, x, Options{}.verify(scaled<T>(1e-14)));
   EXPECT_TRUE(status.ok()) << status.why();
   EXPECT_EQ(status.backward_error, Trikkos::backward_error(exec, A, x, b));
 
   // In place, and again with the same workspace: the worst of this solve, not of all.
   Trikkos::Workspace work(exec, A, b, Options{}.verify(scaled<T>(1e-14)));
-  Kokkos::deep_copy(Kokkos::subview(x, 0, Kokkos::ALL), T(nan_value));
+  ::Test::fill(Kokkos::subview(x, 0, Kokkos::ALL), T(nan_value));
   Trikkos::solve(exec, work, A, x, x);
   EXPECT_FALSE(work.status(exec).ok());
   EXPECT_EQ(work.status(exec).backward_error, inf_value);
-  Kokkos::deep_copy(x, b);
+  ::Test::copy(x, b);
   Trikkos::solve(exec, work, A, x, x);
   EXPECT_TRUE(work.status(exec).ok());
   EXPECT_EQ(work.status(exec).backward_error, status.backward_error);

@@ -75,7 +75,7 @@ struct DeviceBatch {
         x(array(batch, layout)) {
     const TEST_EXECSPACE exec;
     const auto put = [&](const Array<T>& to, std::int64_t k, const std::vector<T>& values) {
-      Kokkos::deep_copy(row_of(to, k), Reference::to_device(exec, values));
+      ::Test::copy(row_of(to, k), Reference::to_device(exec, values));
     };
     for (std::int64_t k = 0; k < batch.count(); ++k) {
       put(A.lower, k, batch.A[k].lower);
@@ -116,7 +116,7 @@ void expect_as_alone(const Batch<T>& batch, const Options& options) {
         EXPECT_TRUE(same(device.solution(k), alone[k].x)) << "system " << k;
         EXPECT_LE(alone[k].eta, scaled<T>(1e-14));
       }
-      Kokkos::deep_copy(device.x, T(0));
+      ::Test::fill(device.x, T(0));
     };
     expect_solved("once", Trikkos::solve(exec, device.A, device.b, device.x, options));
     const Trikkos::Plan plan(exec, device.A, options);
@@ -216,7 +216,7 @@ TEST(TEST_CATEGORY, systems_name_the_bad_right_hand_side_of_one_matrix) {
   for (std::int64_t k = 0; k < count; ++k) {
     auto values = random_rhs(n, k);
     if (k >= 2) values[7 * k] = std::numeric_limits<double>::infinity();
-    Kokkos::deep_copy(row_of(b, k), Reference::to_device(exec, values));
+    ::Test::copy(row_of(b, k), Reference::to_device(exec, values));
   }
   const auto status = Trikkos::solve(exec, A, b, x);
   EXPECT_EQ(status.reason, Reason::not_finite);
@@ -347,8 +347,8 @@ TEST(TEST_CATEGORY, systems_as_columns) {
   const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> right("right", n, count);
   const auto expect_columns = [&](const auto& b) {
     for (std::int64_t k = 0; k < count; ++k)
-      Kokkos::deep_copy(Kokkos::subview(b, Kokkos::ALL, k),
-                        Reference::to_device(exec, random_rhs(n, k)));
+      ::Test::copy(Kokkos::subview(b, Kokkos::ALL, k),
+                   Reference::to_device(exec, random_rhs(n, k)));
     const auto x = Trikkos::columns(b);
     EXPECT_EQ(x.extent(0), std::size_t(count));
     EXPECT_TRUE(Trikkos::solve(exec, device_A, x, x).ok());
@@ -370,7 +370,7 @@ TEST(TEST_CATEGORY, systems_of_bands_that_differ_in_layout_and_constness) {
     const Kokkos::View<const double*, TEST_EXECSPACE> lower = device.lower;
     const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> wide("wide", n, 3);
     const auto upper = Kokkos::subview(wide, Kokkos::ALL, 1);
-    Kokkos::deep_copy(upper, device.upper);
+    ::Test::copy(upper, device.upper);
     const Kokkos::View<double*, TEST_EXECSPACE> x("x", n);
     const Trikkos::Tridiagonal mixed{lower, device.diag, upper};
     EXPECT_TRUE(Trikkos::solve(exec, mixed, Reference::to_device(exec, b), x).ok());

@@ -143,7 +143,7 @@ void solves_dominant_matrices() {
             if (level == Level::host) first = host_x;
 
             const Vector<T> in_place("x", n);
-            Kokkos::deep_copy(in_place, b);
+            ::Test::copy(in_place, b);
             EXPECT_EQ(solve_at(level, A, in_place, in_place), 0);
             EXPECT_EQ(Reference::to_host(in_place), host_x);
           }
@@ -169,7 +169,7 @@ void solves_on_the_host() {
       const auto x = Reference::to_device(exec, host_b);
       EXPECT_EQ(Trikkos::solve(Trikkos::this_thread, A, b, x), 0);
       EXPECT_LE(Reference::backward_error(host_A, Reference::to_host(x), host_b), scaled<T>(1e-15));
-      Kokkos::deep_copy(x, b);
+      ::Test::copy(x, b);
       EXPECT_EQ(Trikkos::solve(Trikkos::this_thread, A, x, x), 0);
       EXPECT_LE(Reference::backward_error(host_A, Reference::to_host(x), host_b), scaled<T>(1e-15));
     }
@@ -185,10 +185,10 @@ void solves_strided_views() {
       const auto b = Trikkos::gallery_rhs<T>(exec, n, 2);
       const Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE> rows("rows", n, 5);
       const auto column = [&](int k) { return Kokkos::subview(rows, Kokkos::ALL, k); };
-      Kokkos::deep_copy(column(0), A.lower);
-      Kokkos::deep_copy(column(1), A.diag);
-      Kokkos::deep_copy(column(2), A.upper);
-      Kokkos::deep_copy(column(3), b);
+      ::Test::copy(column(0), A.lower);
+      ::Test::copy(column(1), A.diag);
+      ::Test::copy(column(2), A.upper);
+      ::Test::copy(column(3), b);
       const Trikkos::Tridiagonal strided{column(0), column(1), column(2), boundary};
       for (const Level level : levels) {
         SCOPED_TRACE("n " + std::to_string(n) + ", " + name(level));
@@ -211,7 +211,7 @@ void solves_many_at_once() {
   const auto host_A = Reference::to_host(A);
   const Kokkos::View<T**, TEST_EXECSPACE> b("b", count, n), x("x", count, n);
   for (int k = 0; k < count; ++k) {
-    Kokkos::deep_copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
+    ::Test::copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
   }
   const auto expect_solved = [&](const Infos& info) {
     EXPECT_EQ(Reference::to_host(info), std::vector<int>(count, 0));
@@ -221,10 +221,10 @@ void solves_many_at_once() {
       };
       EXPECT_LE(Reference::backward_error(host_A, of(x), of(b)), scaled<T>(1e-15));
     }
-    Kokkos::deep_copy(x, T(0));
+    ::Test::fill(x, T(0));
   };
   const Infos info("info", count);
-  Kokkos::deep_copy(info, -1);
+  ::Test::fill(info, -1);
   Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(exec, 0, count),
                        SolveManyInThreads<T>{A, b, x, info});
   expect_solved(info);
@@ -296,7 +296,7 @@ void names_the_row() {
   using Host = Reference::HostSystem<double>;
   const auto info = [&](const Host& A, Level level) {
     const Vector<double> x("x", A.size());
-    Kokkos::deep_copy(x, 1.);
+    ::Test::fill(x, 1.);
     return solve_at(level, Reference::to_device(exec, A), x, x);
   };
   for (const Level level : levels) {

@@ -56,18 +56,17 @@ class Problem {
         m_b("b", count, n),
         m_x("x", count, n) {
     for (int k = 0; k < count; ++k)
-      Kokkos::deep_copy(Kokkos::subview(m_b, k, Kokkos::ALL),
-                        Trikkos::gallery_rhs<T>(m_exec, n, k));
+      ::Test::copy(Kokkos::subview(m_b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(m_exec, n, k));
   }
   /// Two rows of zeros: the first one is to be named.
   void spoil() const {
     const auto n = static_cast<std::int64_t>(m_A.diag.extent(0));
     for (const std::int64_t row : {2 * n / 3, n / 3})
       for (const auto* const band : {&m_A.lower, &m_A.diag, &m_A.upper})
-        Kokkos::deep_copy(Kokkos::subview(*band, row), T(0));
+        ::Test::fill(Kokkos::subview(*band, row), T(0));
   }
   Left<T> solve(const TEST_EXECSPACE& exec, const Options& options) const {
-    Kokkos::deep_copy(m_x, T(0));
+    ::Test::fill(m_x, T(0));
     m_exec.fence();
     const auto s = Trikkos::solve(exec, m_A, m_b, m_x, options);
     const double measured = Trikkos::backward_error(exec, m_A, m_x, m_b);
