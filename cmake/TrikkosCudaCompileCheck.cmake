@@ -46,20 +46,22 @@ trikkos_cuda_config("${desul_config}" desul/atomics/Config.hpp
 separate_arguments(host_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
 list(TRANSFORM host_flags PREPEND "-Xcompiler=")
 
+set(source unit_tests/CudaCompileCheck.cpp)
 set(objects "")
-foreach(source IN ITEMS unit_tests/CudaCompileCheck.cpp)
-  get_filename_component(name "${source}" NAME_WE)
+foreach(scalar IN ITEMS float double Kokkos::complex<float> Kokkos::complex<double>)
+  string(MAKE_C_IDENTIFIER "${scalar}" name)
   set(object "${generated}/${name}.o")
   add_custom_command(
     OUTPUT "${object}"
     COMMAND "${Trikkos_NVCC}" -x cu -std=c++20 -arch=sm_90 --extended-lambda
             --diag-error 20011,20014  # nvcc only warns of host functions in device code
             ${host_flags} $<$<BOOL:${Kokkos_ENABLE_OPENMP}>:-Xcompiler=-fopenmp>
+            "-DTRIKKOS_SCALAR=${scalar}"
             "-I${generated}" "-I$<JOIN:$<TARGET_PROPERTY:trikkos,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
             -MD -MF "${object}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}"
     DEPENDS "${source}"
     DEPFILE "${object}.d"
-    COMMENT "Compiling ${source} for CUDA"
+    COMMENT "Compiling ${source} for CUDA, ${scalar}"
     COMMAND_EXPAND_LISTS VERBATIM)
   list(APPEND objects "${object}")
 endforeach()
