@@ -53,7 +53,7 @@ foreach(scalar IN ITEMS float double Kokkos::complex<float> Kokkos::complex<doub
   set(object "${generated}/${name}.o")
   add_custom_command(
     OUTPUT "${object}"
-    COMMAND "${Trikkos_NVCC}" -x cu -std=c++20 -arch=sm_90 --extended-lambda
+    COMMAND "${Trikkos_NVCC}" -x cu -std=c++20 -arch=sm_90 -Xptxas=-O0 --extended-lambda
             --diag-error 20011,20014  # nvcc only warns of host functions in device code
             ${host_flags} $<$<BOOL:${Kokkos_ENABLE_OPENMP}>:-Xcompiler=-fopenmp>
             "-DTRIKKOS_SCALAR=${scalar}"

@@ -49,11 +49,7 @@ template <ExecutionSpace Exec, class T, class... Views, class B, class X>
 void solve(const Exec& exec, const Workspace<T, Exec>& work, const Tridiagonal<Views...>& A,
            const B& b, const X& x) {
   using Matrix = Tridiagonal<Views...>;
-  TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::solve", Matrix);
-  TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
-  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "A", Exec, Matrix);
-  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "b", Exec, B);
-  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "x", Exec, X);
+  TRIKKOS_CHECK_SYSTEM("Trikkos::solve", Exec, Matrix, B, X);
   static_assert(std::is_same_v<typename Matrix::value_type, T>,
                 "Trikkos::solve: A must have the value type of the workspace");
   constexpr auto function = "Trikkos::solve";
@@ -103,11 +99,7 @@ template <ExecutionSpace Exec, class... Views, class B, class X>
 [[nodiscard]] Status solve(const Exec& exec, const Tridiagonal<Views...>& A, const B& b, const X& x,
                            const Options& options = {}) {
   using Matrix = Tridiagonal<Views...>;
-  TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::solve", Matrix);
-  TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
-  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "A", Exec, Matrix);
-  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "b", Exec, B);
-  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "x", Exec, X);
+  TRIKKOS_CHECK_SYSTEM("Trikkos::solve", Exec, Matrix, B, X);
   constexpr auto function = "Trikkos::solve";
   Impl::check_matrix(function, A);
   Impl::check_rhs(function, A, b);

@@ -43,6 +43,14 @@
   static_assert(Trikkos::Impl::is_accessible_v<Exec, Type>, \
                 function ": " name " must be accessible from the execution space")
 
+/// All that a host call with matrix, right-hand side and solution asks of their types.
+#define TRIKKOS_CHECK_SYSTEM(function, Exec, Matrix, B, X) \
+  TRIKKOS_CHECK_MATRIX_VALUES(function, Matrix);           \
+  TRIKKOS_CHECK_SOLUTION_VALUES(function, X, B, Matrix);   \
+  TRIKKOS_CHECK_ACCESS(function, "A", Exec, Matrix);       \
+  TRIKKOS_CHECK_ACCESS(function, "b", Exec, B);            \
+  TRIKKOS_CHECK_ACCESS(function, "x", Exec, X)
+
 namespace Trikkos::Impl {
 
 inline void expect_extent(const char* function, const char* argument, const char* what,
