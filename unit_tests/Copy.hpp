@@ -68,23 +68,29 @@ void Transfer<T, Exec>::fill(const Array<T, Device>& to, const T& value) {
   Kokkos::deep_copy(to, value);
 }
 
+/// That of the execution space that is tested, or of the host's own for Views of the host.
+template <class T, class... Spaces>
+using TransferOf =
+    Transfer<T, std::conditional_t<(std::is_same_v<Spaces, Kokkos::HostSpace> && ...),
+                                   Kokkos::DefaultHostExecutionSpace, TEST_EXECSPACE>>;
+
 template <class View, class FromView>
 void copy(const View& to, const FromView& from) {
   using T = typename View::value_type;
-  using Of = Transfer<T, TEST_EXECSPACE>;
-  constexpr bool is_host = std::is_same_v<typename View::memory_space, typename Of::Host>;
-  constexpr bool from_host = std::is_same_v<typename FromView::memory_space, typename Of::Host>;
-  const Array<const T, typename FromView::memory_space> source = as_array(from);
-  if constexpr (is_host && !from_host)
-    Of::to_host(as_array(to), source);
-  else if constexpr (from_host && !is_host)
-    Of::to_device(as_array(to), source);
-  else
+  using To = typename View::memory_space;
+  using From = typename FromView::memory_space;
+  using Of = TransferOf<T, To, From>;
+  const Array<const T, From> source = as_array(from);
+  if constexpr (std::is_same_v<To, From>)
     Of::within(as_array(to), source);
+  else if constexpr (std::is_same_v<To, Kokkos::HostSpace>)
+    Of::to_host(as_array(to), source);
+  else
+    Of::to_device(as_array(to), source);
 }
 template <class View>
 void fill(const View& to, const typename View::value_type& value) {
-  Transfer<typename View::value_type, TEST_EXECSPACE>::fill(as_array(to), value);
+  TransferOf<typename View::value_type, typename View::memory_space>::fill(as_array(to), value);
 }
 /// On the host, with the strides of a View of its own.
 template <class View>
