@@ -52,16 +52,17 @@ struct Judged {
   double score() const { return ok && std::isfinite(eta) ? eta : -1; }
 };
 
-/// Solves and judges up to `capacity` problems of one size and boundary: inside kernels all in one
-/// launch, host calls one after the other with one Workspace. The error is measured before rows
-/// were scaled, where the method judges rows.
+/// Solves and judges up to `capacity` problems of one size and boundary: inside kernels and as a
+/// batch all in one launch, other host calls one after the other with one Workspace. The error is
+/// measured before rows were scaled, where the method judges rows.
 template <class T>
 class Solver {
  public:
   Solver(const Method& method, std::int64_t n, Boundary boundary, int capacity)
       : m_method(method),
-        m_work(m_exec, method.level == Level::call ? n : 0, 1, method.options),
-        m_memory("systems", capacity, 5, n),
+        m_work(m_exec, is_host_call(method.level) ? n : 0,
+               method.level == Level::call ? 1 : capacity, method.options),
+        m_memory("systems", layout(capacity, n)),
         m_systems{band(0), band(1), band(2), band(3), band(4), boundary},
         m_host(Kokkos::create_mirror_view(m_memory)) {}
 
@@ -73,7 +74,8 @@ class Solver {
     Kokkos::deep_copy(m_host, m_memory);
     std::vector<Judged> judged;
     for (int k = 0; k < count; ++k) {
-      m_x.assign(&m_host(k, 4, 0), &m_host(k, 4, 0) + m_host.extent(2));
+      m_x.resize(m_host.extent(2));
+      for (std::size_t i = 0; i < m_x.size(); ++i) m_x[i] = m_host(k, 4, i);
       judged.push_back({error(problems[k]), info[k] == 0});
     }
     return judged;
@@ -84,18 +86,17 @@ class Solver {
  private:
   void put(int k, const Problem<T>& p) {
     const auto transpose = m_method.options.transpose();
-    const auto copy = [&](const HostSystem<T>& A) {
-      const std::vector<T>* const bands[] = {&A.lower, &A.diag, &A.upper, &p.b};
+    const auto copy = [&](const HostSystem<T>& A, const std::vector<T>& b) {
+      const std::vector<T>* const bands[] = {&A.lower, &A.diag, &A.upper, &b};
       for (int which = 0; which < 4; ++which)
-        std::copy(bands[which]->begin(), bands[which]->end(), &m_host(k, which, 0));
+        for (std::size_t i = 0; i < m_host.extent(2); ++i) m_host(k, which, i) = (*bands[which])[i];
     };
-    if (p.row_exponents.empty() && transpose == Transpose::none) return copy(p.A);
+    if (p.row_exponents.empty() && transpose == Transpose::none) return copy(p.A, p.b);
     Problem<T> sent = p;
     apply_row_exponents(sent);
     if (transpose != Transpose::none)
       sent.A = Reference::transpose(sent.A, transpose == Transpose::conjugate_transpose);
-    copy(sent.A);
-    std::copy(sent.b.begin(), sent.b.end(), &m_host(k, 3, 0));
+    copy(sent.A, sent.b);
   }
   double error(const Problem<T>& p) const {
     if (judges_rows(m_method) || p.row_exponents.empty()) return fast_backward_error(p.A, m_x, p.b);
@@ -106,12 +107,18 @@ class Solver {
   Rows<T> band(int which) const {
     return Kokkos::subview(m_memory, Kokkos::ALL, which, Kokkos::ALL);
   }
+  Kokkos::LayoutStride layout(std::size_t capacity, std::size_t n) const {
+    const bool interleaved = m_method.level == Level::interleaved;
+    return Kokkos::LayoutStride(capacity, interleaved ? 1 : 5 * n, 5,
+                                interleaved ? capacity * n : n, n, interleaved ? capacity : 1);
+  }
   std::vector<int> launch(int count);
+  std::vector<int> launch_batch(int count);
 
   TEST_EXECSPACE m_exec;
   Method m_method;
   Trikkos::Workspace<T, TEST_EXECSPACE> m_work;
-  using Memory = Kokkos::View<T***, Kokkos::LayoutRight, TEST_EXECSPACE>;
+  using Memory = Kokkos::View<T***, Kokkos::LayoutStride, TEST_EXECSPACE>;
   Memory m_memory;  // lower, diag, upper, b, x
   Systems<T> m_systems;
   decltype(Kokkos::create_mirror_view(Memory())) m_host;
@@ -123,11 +130,31 @@ template <class T>
 std::vector<int> Solver<T>::launch(int count) {
   if (m_method.level == Level::team) return solve_by_teams(m_systems, count, m_method.options);
   if (m_method.level == Level::thread) return solve_by_threads(m_systems, count);
+  if (m_method.level != Level::call) return launch_batch(count);
   std::vector<int> info;
   for (int k = 0; k < count; ++k) {
     Trikkos::solve(m_exec, m_work, m_systems.matrix(k), m_systems.row(m_systems.b, k),
                    m_systems.row(m_systems.x, k));
     info.push_back(m_work.status(m_exec).ok() ? 0 : 1);
+  }
+  return info;
+}
+
+/// A Status names one bad system only: those behind it are solved once more.
+template <class T>
+std::vector<int> Solver<T>::launch_batch(int count) {
+  std::vector<int> info(count, 0);
+  for (int first = 0; first < count; ++first) {
+    const auto rest = [&](int which) {
+      return Kokkos::subview(m_memory, Kokkos::pair(first, count), which, Kokkos::ALL);
+    };
+    Trikkos::solve(m_exec, m_work,
+                   Trikkos::Tridiagonal{rest(0), rest(1), rest(2), m_systems.boundary}, rest(3),
+                   rest(4));
+    const Trikkos::Status status = m_work.status(m_exec);
+    if (status.ok()) break;
+    first += std::max<int>(static_cast<int>(status.system), 0);
+    info[first] = 1;
   }
   return info;
 }

@@ -14,12 +14,16 @@ namespace Test::Breaker {
 using Trikkos::Algorithm;
 using Trikkos::Options;
 
-/// Who solves: a host call with an execution space, a team or a thread inside a kernel.
-enum class Level { call, team, thread };
-constexpr Level levels[] = {Level::call, Level::team, Level::thread};
+/// Who solves: a host call with an execution space, one system at a time or many, whose rows are
+/// adjacent or whose systems are; a team or a thread inside a kernel.
+enum class Level { call, batch, interleaved, team, thread };
+constexpr Level levels[] = {Level::call, Level::batch, Level::interleaved, Level::team,
+                            Level::thread};
 constexpr const char* name(Level level) {
-  return level == Level::call ? "call" : level == Level::team ? "team" : "thread";
+  constexpr const char* names[] = {"call", "batch", "interleaved", "team", "thread"};
+  return names[static_cast<int>(level)];
 }
+constexpr bool is_host_call(Level level) { return level != Level::team && level != Level::thread; }
 
 struct Method {
   Options options;
@@ -47,7 +51,7 @@ constexpr double promised(const Method& m) {
     case Algorithm::spike:  // solvers/README.md: spike, Stability; what two ends of a partition
       return (sizeof(R) == 8 ? 1 << 20 : 1 << 12) * unit;  // may differ by goes into one row
     case Algorithm::pcr:  // solvers/README.md: pcr; in any row, of a halved system for host calls
-      return (m.level == Level::call ? 8 : 1) * 32768 * unit;
+      return (is_host_call(m.level) ? 8 : 1) * 32768 * unit;
     case Algorithm::thomas:
       // solvers/README.md: thomas. LU solves A + E, |E| <= 2 units |L||U| (Higham, section 9.6),
       // and the monitor lets |L||U| be 18 times the matrix: 36 units. Complex multiplications have

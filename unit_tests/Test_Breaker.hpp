@@ -89,6 +89,11 @@ TEST(TEST_CATEGORY, breaker_segmented) {
     expect_unbroken({Options{}.algorithm(Algorithm::segmented).partition_size(rows)}, 40);
   expect_unbroken({Options{}}, 40);
 }
+TEST(TEST_CATEGORY, breaker_segmented_in_batches) {
+  for (const Level level : {Level::batch, Level::interleaved})
+    for (const std::int64_t rows : {0, 2, 3, 7, 8, 15, 16, 17})
+      expect_unbroken({Options{}.algorithm(Algorithm::segmented).partition_size(rows), level}, 40);
+}
 TEST(TEST_CATEGORY, breaker_segmented_in_teams) {
   for (const std::int64_t rows : partition_sizes)
     expect_unbroken({Options{}.algorithm(Algorithm::segmented).partition_size(rows), Level::team},

@@ -98,7 +98,11 @@ Outcome<T> solve_plainly(const Reference::HostSystem<T>& A, const std::vector<T>
                          std::int64_t partition_size) {
   const TEST_EXECSPACE exec;
   using Method = Impl::Partitioned<T, TEST_EXECSPACE, PlainElimination>;
-  static_assert(Impl::MethodInPhases<Method, T, TEST_EXECSPACE>);
+  static_assert(Impl::Method<Method, T, TEST_EXECSPACE>);
+  using InPhases = std::conditional_t<Impl::is_host_v<TEST_EXECSPACE>,
+                                      Impl::HostPartitions<T, TEST_EXECSPACE, PlainElimination>,
+                                      Impl::DevicePartitions<T, TEST_EXECSPACE, PlainElimination>>;
+  static_assert(Impl::MethodInPhases<InPhases, T, TEST_EXECSPACE>);
   const Method method({.n = A.size()}, Options{}.partition_size(partition_size));
   const Kokkos::View<T*, TEST_EXECSPACE> storage("storage", method.storage_words()),
       x("x", b.size());

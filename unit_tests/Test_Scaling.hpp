@@ -281,7 +281,8 @@ TEST(TEST_CATEGORY, scaling_changes_nothing_in_a_balanced_matrix) {
 
 // ---- columns: right-hand sides, and what is not a number
 
-/// Many right-hand sides, in blocks, each as if alone; with Plan and Workspace, twice, in place.
+/// Many right-hand sides, in blocks, each unknown as if alone; with Plan and Workspace, twice, in
+/// place.
 TEST(TEST_CATEGORY, scaling_by_columns_of_many_right_hand_sides) {
   const TEST_EXECSPACE exec;
   constexpr std::int64_t n = 100, count = 300;
@@ -301,9 +302,12 @@ TEST(TEST_CATEGORY, scaling_by_columns_of_many_right_hand_sides) {
       else
         Trikkos::solve(exec, plan, b, b);
       EXPECT_TRUE((repeat % 2 ? work.status(exec) : plan.status(exec)).ok());
-      for (const std::int64_t k : {0, 1, 63, 64, 255, 256, 299})
-        EXPECT_EQ(Reference::to_host(Kokkos::subview(b, k, Kokkos::ALL)),
-                  solve(p.A, random_rhs(n, k), options).x);
+      for (const std::int64_t k : {0, 1, 63, 64, 255, 256, 299}) {
+        const auto found = Reference::to_host(Kokkos::subview(b, k, Kokkos::ALL));
+        const auto alone = solve(p.A, random_rhs(n, k), options).x;
+        for (std::int64_t i = 0; i < n; ++i)
+          EXPECT_NEAR(found[i], alone[i], 1e-8 * std::abs(alone[i])) << "system " << k;
+      }
     }
   }
 }

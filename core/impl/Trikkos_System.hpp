@@ -139,7 +139,7 @@ struct Vectors {
   KOKKOS_FORCEINLINE_FUNCTION Strided<T> operator[](std::int64_t k) const {
     return {data + k * system_stride, row_stride};
   }
-  Vectors block(std::int64_t k) const {
+  KOKKOS_FORCEINLINE_FUNCTION Vectors block(std::int64_t k) const {
     return {data + k * system_stride, system_stride, row_stride};
   }
   Vectors<const T> read_only() const { return {data, system_stride, row_stride}; }

@@ -26,12 +26,12 @@ struct Problem {
   Systems<T> A;
   Vectors<const T> b;
   Vectors<T> x;  // may be b
-  T* storage;    // `storage_words()` of the method for each system
+  T* storage;    // first what all share, then that of each system
   Diagnosis diagnosis;
   bool resets;  // the diagnosis, before anything is reported
 
   KOKKOS_INLINE_FUNCTION std::int64_t n() const { return A.first.n; }
-  std::int64_t count() const { return A.count; }
+  KOKKOS_INLINE_FUNCTION std::int64_t count() const { return A.count; }
 };
 
 /// Every call is asynchronous on `exec`, allocates nothing, and neither reads nor writes the host's
@@ -39,8 +39,9 @@ struct Problem {
 template <class M, class T, class Exec>
 concept Method = std::constructible_from<M, const Shape&, const Options&> &&
     requires(const M& m, const Exec& exec, const Problem<T>& problem) {
-  // scalars that a system takes while it is being solved
+  // scalars that a system takes while it is being solved, and those that all systems share
   { m.storage_words() } -> std::same_as<std::int64_t>;
+  { m.shared_words() } -> std::same_as<std::int64_t>;
   // what one system offers to be done side by side: where it is little, many are solved at a time
   { m.parallel_items() } -> std::same_as<std::int64_t>;
   m.solve(exec, problem);

@@ -44,7 +44,8 @@ class Solver {
     const std::int64_t items =
         std::visit([](const auto& m) { return m.parallel_items(); }, m_method);
     // Systems in flight: enough to fill the device, few enough to keep the memory small.
-    const std::int64_t wanted = is_host_v<Exec> ? 256 : 16384;
+    const bool takes_memory = storage_words() > 0 || m_guard.measures();
+    const std::int64_t wanted = !takes_memory ? most_in_flight : is_host_v<Exec> ? 256 : 16384;
     m_in_flight = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(items, 1), 1,
                                            std::max<std::int64_t>(shape.count, 1));
   }
@@ -69,6 +70,14 @@ class Solver {
   bool scales_columns() const { return m_options.scaling() == Scaling::columns; }
 
  private:
+  static constexpr std::int64_t most_in_flight = std::int64_t(1) << 30;  // league sizes are int
+
+  std::int64_t storage_words() const {
+    return std::visit([](const auto& m) { return m.storage_words(); }, m_method);
+  }
+  std::int64_t shared_words() const {
+    return std::visit([](const auto& m) { return m.shared_words(); }, m_method);
+  }
   struct Memory {
     Report* report;
     T* storage;
@@ -81,8 +90,7 @@ class Solver {
     Parts parts(start);
     Memory r;
     r.report = parts.take<Report>(1);
-    r.storage = parts.take<T>(
-        m_in_flight * std::visit([](const auto& m) { return m.storage_words(); }, m_method));
+    r.storage = parts.take<T>(shared_words() + m_in_flight * storage_words());
     if (m_guard.measures()) {
       r.guard.norms = parts.take<ResidualNorms>(m_in_flight);
       r.guard.rhs = parts.take<T>(m_in_flight * n);

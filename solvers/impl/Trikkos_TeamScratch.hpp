@@ -17,9 +17,13 @@ KOKKOS_INLINE_FUNCTION constexpr int scratch_reserved(int team_size) {
 }
 
 /// `bytes` of the team's scratch, of which the last few are for alignment.
-template <class T, class Member>
+template <class T, std::size_t alignment = alignof(T), class Member>
 KOKKOS_FORCEINLINE_FUNCTION T* team_scratch(const Member& member, std::size_t bytes) {
-  return static_cast<T*>(member.team_scratch(0).get_shmem_aligned(bytes - alignof(T), alignof(T)));
+  // Not get_shmem_aligned, which divides 64-bit numbers. An offset, not a mask: compilers must see
+  // that what it points to is still scratch.
+  auto* const start = static_cast<char*>(member.team_scratch(0).get_shmem(static_cast<int>(bytes)));
+  const auto offset = -reinterpret_cast<std::uintptr_t>(start) & (alignment - 1);
+  return reinterpret_cast<T*>(start + offset);
 }
 
 // ---- scratch of a user's kernel

@@ -21,7 +21,7 @@ constexpr const char* usage = R"(usage: %s [option]...
   --algorithm=segmented, spike, pcr, thomas or automatic
   --partition-sizes=2,3,7,8,15,16,31,32,64,66,100,128,512,0    0: what the algorithm chooses
   --scalar=double, float, complex_double or complex_float
-  --level=call, team or thread
+  --level=call, batch, interleaved, team or thread
   --transpose=none, transpose or conjugate_transpose
   --refine=0           steps of refinement (call)
   --pivoting=diagonal or none (spike)
@@ -88,7 +88,12 @@ inline bool read_option(std::string_view option, Settings& s) {
     }
   }
   if (name == "--level")
-    return choose(text, {{"call", Level::call}, {"team", Level::team}, {"thread", Level::thread}},
+    return choose(text,
+                  {{"call", Level::call},
+                   {"batch", Level::batch},
+                   {"interleaved", Level::interleaved},
+                   {"team", Level::team},
+                   {"thread", Level::thread}},
                   s.method.level);
   if (name == "--algorithm") {
     for (const Algorithm a : Trikkos::algorithms)

@@ -46,7 +46,8 @@ struct ReduceTiles {
     Segment<T> s = elimination.reduce(staged.rows(t, A));
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
-        member, staged.scratch, shape.lanes(), shape.levels(), s, [](int, const MergeNode<T>&) {},
+        member, SegmentArray<T>{staged.scratch, shape.lanes()}, shape.lanes(), shape.levels(), s,
+        [](int, const MergeNode<T>&) {},
         [](int, int, const auto&, const auto&, const auto&, const auto&) {});
     if (t < shape.segments())
       SegmentArray<T>{problem.storage + system * words, segments}.put(tile * shape.segments() + t,
@@ -92,7 +93,7 @@ struct SubstituteTiles {
                            UnstagedRows<T>{A, b, staged.base + t * shape.rows(), rows.m});
     T* const nodes = staged.nodes();
     merge_tree(
-        member, nodes, lanes, levels, elimination.reduce(rows),
+        member, SegmentArray<T>{nodes, lanes}, lanes, levels, elimination.reduce(rows),
         [&](int slot, const MergeNode<T>& node) {
           for (int k = 0; k < MergeNode<T>::words; ++k) nodes[k * lanes + slot] = node.g[k];
         },
@@ -146,6 +147,7 @@ class DevicePartitions {
   }
 
   std::int64_t storage_words() const { return m_layout.words; }
+  std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_layout.tiles; }
 
   void reduce(const Exec& exec, const Problem<T>& problem) const {

@@ -348,6 +348,7 @@ class HostPartitions {
                 lane_count<T>) {}
 
   std::int64_t storage_words() const { return HostPasses<T, Elimination>::storage_words(m_shape); }
+  std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_shape.groups; }
 
   void reduce(const Exec& exec, const Problem<T>& problem) const {

@@ -60,7 +60,7 @@ struct InKernelPartitions {
       s = p == first ? next : merge(s, next, nodes[p]);
     }
     s = merge_tree(
-        team, tree, lanes, levels, s,
+        team, SegmentArray<T>{tree, lanes}, lanes, levels, s,
         [&](int slot, const MergeNode<T>& node) {
           for (int k = 0; k < MergeNode<T>::words; ++k) tree[k * lanes + slot] = node.g[k];
         },

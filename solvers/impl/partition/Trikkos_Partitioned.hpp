@@ -4,16 +4,16 @@
 #ifndef TRIKKOS_IMPL_PARTITIONED_HPP
 #define TRIKKOS_IMPL_PARTITIONED_HPP
 
-#include <impl/partition/Trikkos_DevicePartitions.hpp>
-#include <impl/partition/Trikkos_HostPartitions.hpp>
+#include <impl/Trikkos_LaneSystems.hpp>
+#include <impl/Trikkos_OnChip.hpp>
 
 namespace Trikkos::Impl {
 
 /// `segmented` and `spike` as host calls: SIMD lanes and threads over groups of tiles on a host,
 /// teams and their scratch on a device.
 template <class T, class Exec, class Elimination>
-using Partitioned = std::conditional_t<is_host_v<Exec>, HostPartitions<T, Exec, Elimination>,
-                                       DevicePartitions<T, Exec, Elimination>>;
+using Partitioned = std::conditional_t<is_host_v<Exec>, HostSystems<T, Exec, Elimination>,
+                                       DeviceSystems<T, Exec, Elimination>>;
 
 }  // namespace Trikkos::Impl
 

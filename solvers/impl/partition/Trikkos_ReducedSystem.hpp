@@ -80,7 +80,8 @@ struct MergeCoarse {
       s = SegmentArray<T>{mine + level.segment_offset, level.count}.get(first + t);
     T* const nodes = mine + level.node_offset + group * coarse_lanes * MergeNode<T>::words;
     s = merge_tree(
-        member, team_scratch<T>(member, scratch_bytes()), coarse_lanes, coarse_levels, s,
+        member, SegmentArray<T>{team_scratch<T>(member, scratch_bytes()), coarse_lanes},
+        coarse_lanes, coarse_levels, s,
         [&](int slot, const MergeNode<T>& node) {
           for (int k = 0; k < MergeNode<T>::words; ++k)
             nodes[slot * MergeNode<T>::words + k] = node.g[k];

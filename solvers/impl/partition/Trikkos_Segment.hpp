@@ -52,10 +52,11 @@ inline constexpr int segment_words = 9;
 /// `none`.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Equation<V> scaled(const Equation<V>& e, bool scale_rows) {
-  if (!scale_rows) return e;  // a select would cost 5 % of the time on a host
+  KOKKOS_IF_ON_HOST((if (!scale_rows) return e;))  // a select would cost 5 % of the time there
   const auto field =
       larger_words(larger_words(exponent_field(e.b), exponent_field(e.a)), exponent_field(e.c));
-  const auto s = scale_for<Real<V>>(field);
+  auto s = scale_for<Real<V>>(field);
+  KOKKOS_IF_ON_DEVICE((s = scale_rows ? s : constant<Real<V>>(1);))  // as a branch would here
   return {e.a * s, e.b * s, e.c * s, e.d * s};
 }
 
@@ -91,6 +92,13 @@ struct BackRow {
   V q, r, f;
 };
 
+/// The same of an elimination that does not know the values around the partition yet:
+/// x_k = f - l x_prev - u x_first - q x_(k+1) - r x_(k+2).
+template <class V>
+struct PivotRow {
+  V l, u, q, r, f;
+};
+
 /// What a merge leaves for the way down: the two unknowns where the segments met.
 ///   u2 = g[0] - g[1] x_prev - g[2] u1 - g[3] v2 - g[4] x_next
 ///   v1 = g[5] - g[6] x_prev - g[7] u1 - g[8] u2 - g[9] v2 - g[10] x_next
@@ -124,19 +132,25 @@ KOKKOS_FORCEINLINE_FUNCTION void descend(Bounds<T>& b, const Words& g, bool righ
 
 /// The last two unknowns, from the one segment that is left. Open: nothing lies outside. Periodic:
 /// the last unknown comes before the first, and the first after the last.
-template <class T>
-KOKKOS_INLINE_FUNCTION Bounds<T> solve_root(const Segment<T>& s, bool periodic) {
-  const T zero(0);
-  const auto wrap = [&](const T& v) { return periodic ? v : zero; };
-  T au = s.top.u, av = s.top.p + wrap(s.top.l), af = s.top.f;
-  T bu = s.bottom.u + wrap(s.bottom.q), bv = s.bottom.p + wrap(s.bottom.l), bf = s.bottom.f;
-  const bool larger = magnitude(bu) > magnitude(au);
+template <class V>
+KOKKOS_INLINE_FUNCTION Bounds<V> solve_root(const Segment<V>& s, bool periodic) {
+  const V zero = constant<V>(0);
+  const auto wrap = [&](const V& v) { return periodic ? v : zero; };
+  V au = s.top.u, av = s.top.p + wrap(s.top.l), af = s.top.f;
+  V bu = s.bottom.u + wrap(s.bottom.q), bv = s.bottom.p + wrap(s.bottom.l), bf = s.bottom.f;
+  const auto larger = magnitude(bu) > magnitude(au);
   swap_if(larger, au, bu);
   swap_if(larger, av, bv);
   swap_if(larger, af, bf);
-  const T m = bu / au;
-  const T v = (bf - m * af) / (bv - m * av);
-  const T u = (af - av * v) / au;
+  const auto ratio = [](const V& p, const V& q) -> V {
+    if constexpr (is_complex_lanes_v<V>)
+      return product(p, reciprocal(q));
+    else
+      return p / q;
+  };
+  const V m = ratio(bu, au);
+  const V v = ratio(bf - m * af, bv - m * av);
+  const V u = ratio(af - av * v, au);
   return {wrap(v), u, v, wrap(u)};
 }
 

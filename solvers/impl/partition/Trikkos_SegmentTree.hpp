@@ -11,48 +11,71 @@
 
 namespace Trikkos::Impl {
 
+/// The words of a segment in the slot of some memory: `word(slot, k)` is where the k-th lies.
+template <class T, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void put_segment(const Word& word, std::int64_t slot,
+                                             const Segment<T>& s) {
+  const T w[segment_words] = {s.top.l,    s.top.u,    s.top.p,    s.top.f,   s.bottom.l,
+                              s.bottom.u, s.bottom.p, s.bottom.q, s.bottom.f};
+  TRIKKOS_UNROLL(segment_words)
+  for (int k = 0; k < segment_words; ++k) word(slot, k) = w[k];
+}
+template <class T, class Word>
+KOKKOS_FORCEINLINE_FUNCTION Segment<T> get_segment(const Word& word, std::int64_t slot) {
+  return {{word(slot, 0), word(slot, 1), word(slot, 2), word(slot, 3)},
+          {word(slot, 4), word(slot, 5), word(slot, 6), word(slot, 7), word(slot, 8)}};
+}
+
 /// Segments in memory, a word of all of them at a time.
 template <class T>
 struct SegmentArray {
   T* data;
   std::int64_t count;
 
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::int64_t i, int k) const {
+    return data[k * count + i];
+  }
   KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t i, const Segment<T>& s) const {
-    T* p = data + i;
-    const T w[segment_words] = {s.top.l,    s.top.u,    s.top.p,    s.top.f,   s.bottom.l,
-                                s.bottom.u, s.bottom.p, s.bottom.q, s.bottom.f};
-    for (int k = 0; k < segment_words; ++k) p[k * count] = w[k];
+    put_segment(*this, i, s);
   }
   KOKKOS_FORCEINLINE_FUNCTION Segment<T> get(std::int64_t i) const {
-    const T* p = data + i;
-    return {{p[0], p[count], p[2 * count], p[3 * count]},
-            {p[4 * count], p[5 * count], p[6 * count], p[7 * count], p[8 * count]}};
+    return get_segment<T>(*this, i);
   }
 };
 
-/// Merges the segments of `lanes` threads in pairs, `levels` times, in scratch of 11 words a lane:
-/// slots [0, h) hold the h segments of a level, slots [h, 2h) the nodes of the merges that made
-/// them (a heap). `keep(slot, node)` stores a node, `check(h, pair, left, right, merged, node)`
-/// sees every merge. Returns segment t to the threads t < lanes >> levels.
-template <class Member, class T, class Keep, class Check>
-KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, T* scratch, int lanes,
-                                                  int levels, Segment<T> s, const Keep& keep,
-                                                  const Check& check) {
+/// The left or right child of a node of `apart` interleaved heaps.
+KOKKOS_FORCEINLINE_FUNCTION int child_slot(int slot, int apart, bool right) {
+  return 2 * slot - (slot & (apart - 1)) + (right ? apart : 0);
+}
+
+/// Merges the segments of `lanes` threads in pairs, `levels` times, in scratch that has a slot of
+/// 11 words for each, `word(slot, k)`: slots [0, h) hold the h segments of a level, slots [h, 2h)
+/// the nodes of the merges that made them (a heap). `keep(slot, node)` stores a node, `check(h,
+/// pair, left, right, merged, node)` sees every merge. Returns segment t to the threads t < lanes
+/// >> levels.
+///
+/// Neighbours are `apart` slots from each other, a power of two: as many trees are interleaved.
+template <class Member, class Slots, class T, class Keep, class Check>
+KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, const Slots& word,
+                                                  int lanes, int levels, Segment<T> s,
+                                                  const Keep& keep, const Check& check,
+                                                  int apart = 1) {
   const int t = member.team_rank();
-  const SegmentArray<T> slots{scratch, lanes};
-  if (t < lanes) slots.put(t, s);
+  if (t < lanes) put_segment(word, t, s);
   member.team_barrier();
   TRIKKOS_UNROLL(1)
   for (int h = lanes / 2; h >= lanes >> levels && h > 0; h /= 2) {
     MergeNode<T> node;
     if (t < h) {
-      const Segment<T> left = slots.get(2 * t), right = slots.get(2 * t + 1);
+      const int first = child_slot(t, apart, false);
+      const Segment<T> left = get_segment<T>(word, first),
+                       right = get_segment<T>(word, first + apart);
       s = merge(left, right, node);
       check(h, t, left, right, s, node);
     }
     member.team_barrier();
     if (t < h) {
-      slots.put(t, s);
+      put_segment(word, t, s);
       keep(h + t, node);
     }
     member.team_barrier();
@@ -64,13 +87,13 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, T* scrat
 /// `h`: half the segments below that node. `word(slot, k)` is what `keep` has stored.
 template <class T, class Word>
 KOKKOS_FORCEINLINE_FUNCTION void descend_tree(Bounds<T>& b, int slot, int h, int leaf,
-                                              const Word& word) {
+                                              const Word& word, int apart = 1) {
   TRIKKOS_UNROLL(1)
   for (; h >= 1; h /= 2) {
     const bool right = (leaf & h) != 0;
     descend(
         b, [&](int k) { return word(slot, k); }, right);
-    slot = 2 * slot + right;
+    slot = child_slot(slot, apart, right);
   }
 }
 

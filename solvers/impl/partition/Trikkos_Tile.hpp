@@ -113,8 +113,9 @@ TileShape<T, 0> tile_shape(std::int64_t rows) {
 }
 
 /// The partition of one thread in scratch: `Rows` of an elimination (Trikkos_Elimination.hpp). The
-/// way back is kept in the place of the bands, the solution in that of b.
-template <class T>
+/// way back is kept in the place of the bands, the solution in that of b. Its rows are `Apart`
+/// words from each other, or as many as `apart` says.
+template <class T, int Apart = 1>
 struct StagedRows {
   using value_type = T;
   using index_type = int;
@@ -123,30 +124,48 @@ struct StagedRows {
   T* first;  // of a; b, c and d follow, each `band_words` after the one before
   int band_words, m;
   bool scale_rows;
+  int apart = Apart;
 
   KOKKOS_FORCEINLINE_FUNCTION int length() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION bool longer_than(int k) const { return k < m; }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(int k) const {
-    const T* const at = first + k;
-    return scaled(Equation<T>{at[0], at[band_words], at[2 * band_words], at[3 * band_words]},
+    const T* const e = at(k);
+    return scaled(Equation<T>{e[0], e[band_words], e[2 * band_words], e[3 * band_words]},
                   scale_rows);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T> equation(int k) const {
     return k < m ? inner_equation(k) : Equation<T>{T(0), T(1), T(0), T(0)};
   }
   KOKKOS_FORCEINLINE_FUNCTION void keep(int k, const BackRow<T>& row) const {
-    T* const at = first + k;
-    at[0] = row.q;
-    at[band_words] = row.r;
-    at[2 * band_words] = row.f;
+    T* const e = at(k);
+    e[0] = row.q;
+    e[band_words] = row.r;
+    e[2 * band_words] = row.f;
   }
   KOKKOS_FORCEINLINE_FUNCTION BackRow<T> kept(int k) const {
-    const T* const at = first + k;
-    return {at[0], at[band_words], at[2 * band_words]};
+    const T* const e = at(k);
+    return {e[0], e[band_words], e[2 * band_words]};
+  }
+  /// All but u, in the place of the row.
+  KOKKOS_FORCEINLINE_FUNCTION void keep_pivot(int k, const PivotRow<T>& row) const {
+    T* const e = at(k);
+    e[0] = row.l;
+    e[band_words] = row.q;
+    e[2 * band_words] = row.r;
+    e[3 * band_words] = row.f;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION PivotRow<T> kept_pivot(int k) const {
+    const T* const e = at(k);
+    return {e[0], T(0), e[band_words], e[2 * band_words], e[3 * band_words]};
   }
   KOKKOS_FORCEINLINE_FUNCTION void store(int k, const T& v) const { solution(k) = v; }
-  KOKKOS_FORCEINLINE_FUNCTION T& solution(int k) const { return first[3 * band_words + k]; }
+  KOKKOS_FORCEINLINE_FUNCTION T& solution(int k) const { return at(k)[3 * band_words]; }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION T* at(int k) const {
+    return first + (Apart > 0 ? k * Apart : k * apart);
+  }
 };
 
 /// Where the rows of a tile come from: those of one system from `base` on. Bands 0 to 2 are the

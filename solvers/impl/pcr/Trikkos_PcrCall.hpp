@@ -126,6 +126,7 @@ class PcrCall {
   std::int64_t storage_words() const {
     return std::max(storage_words<1>(m_n), storage_words<2>(std::max<std::int64_t>(m_n - 1, 0)));
   }
+  std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_n <= on_chip<1> ? 1 : m_n / on_chip<1> + 1; }
 
   void solve(const Exec& exec, const Problem<T>& problem) const {

@@ -87,9 +87,10 @@ struct OrthogonalStep {
   }
 };
 
-/// Adds the next row of the partition and eliminates x_k, its last unknown so far.
+/// Adds the next row of the partition and eliminates x_k, its last unknown so far. Returned is the
+/// pivot row, for those who keep it.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION void carry(Segment<V>& segment, const Equation<V>& e) {
+KOKKOS_FORCEINLINE_FUNCTION PivotRow<V> carry(Segment<V>& segment, const Equation<V>& e) {
   const auto [A, B] = segment;
   const OrthogonalStep<V> t(A.p, B.p, B.q, e);
   const V ka = product(t.other, conjugate(t.a)), kb = product(t.other, conjugate(B.p));
@@ -98,6 +99,12 @@ KOKKOS_FORCEINLINE_FUNCTION void carry(Segment<V>& segment, const Equation<V>& e
                  difference_of_products(t.c, B.f, t.s, A.f)};
   segment.bottom = {-sum_of_products(ka, A.l, kb, B.l), -sum_of_products(ka, A.u, kb, B.u), t.Bp,
                     t.Bq, fused(t.own, e.d, -sum_of_products(ka, A.f, kb, B.f))};
+  const Real<V> inv = reciprocal_from(t.H2, t.H_root);
+  const V alpha = product(inv, conjugate(A.p)), beta = product(inv, conjugate(B.p)),
+          gamma = product(inv, conjugate(e.a));
+  return {sum_of_products(alpha, A.l, beta, B.l), sum_of_products(alpha, A.u, beta, B.u),
+          fused(gamma, e.b, product(beta, B.q)), product(gamma, e.c),
+          fused(gamma, e.d, sum_of_products(alpha, A.f, beta, B.f))};
 }
 
 /// The same carry once x_prev and x_first are known: Ap x_k = Af and Bp x_k + Bq x_(k+1) = Bf.
@@ -164,6 +171,47 @@ struct OrthogonalCarry {
     return s;
   }
 
+  /// The same for at most `most` rows, which make way for their pivot rows; of these, the words
+  /// that find no place there are returned in `spare`.
+  template <int most, class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Segment<V> reduce(const Rows& rows, V (&spare)[most]) {
+    const int m = rows.length();
+    const Equation<V> e0 = rows.equation(0), e1 = rows.equation(1);
+    Segment<V> s = start_segment(e0, e1);
+    if (m < 2) s = m == 1 ? single_row_segment(e0) : identity_segment<V>();
+    TRIKKOS_UNROLL(most)
+    for (int k = 2; k < most; ++k) {
+      if (k < m) {
+        const PivotRow<V> row = carry(s, rows.inner_equation(k));
+        rows.keep_pivot(k, row);
+        spare[k] = row.u;
+      }
+    }
+    return s;
+  }
+  template <int most, class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows,
+                                                            const V (&spare)[most],
+                                                            const Bounds<V>& bounds) {
+    const int m = rows.length();
+    V next = bounds.last, after = bounds.next;
+    Real<V> probe = finite_probe(bounds.first) + finite_probe(next);
+    TRIKKOS_UNROLL(most)
+    for (int k = most - 1; k >= 2; --k) {
+      if (k >= m) continue;
+      const PivotRow<V> row = rows.kept_pivot(k);
+      const V outer = fused(-row.l, bounds.prev, fused(-spare[k], bounds.first, row.f));
+      const V v = fused(-row.r, after, fused(-row.q, next, outer));
+      rows.store(k, next);
+      after = next;
+      next = v;
+      probe += finite_probe(v);
+    }
+    if (m > 1) rows.store(1, next);
+    if (m > 0) rows.store(0, bounds.first);
+    return {probe};
+  }
+
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows,
                                                             const Bounds<V>& bounds) {
@@ -182,6 +230,53 @@ struct OrthogonalCarry {
       rows.store(1, next);
     }
     if (length > 0) rows.store(0, bounds.first);
+    return {probe};
+  }
+
+  /// A whole open system by itself: with no unknown to be kept at its start, one row is carried.
+  /// The QR factorization, one rotation a row,
+  ///
+  ///   P = (conj(p) R + conj(a) e) / h^2     the pivot row            h^2 = |p|^2 + |a|^2
+  ///   R' = (p e - a R) / h                  p: of x_k in the carried row R, a: in the new one e
+  ///
+  /// Leaves the last unknown and returns where all went well: not where squares are not safe from
+  /// underflow or anything is not finite, which segments are better at.
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static typename Findings<V>::Mask reduce_alone(const Rows& rows,
+                                                                             V& last) {
+    const auto inner = rows.inner_rows(), length = rows.length();
+    const Equation<V> e0 = rows.equation(0);
+    V p = e0.b, q = e0.c, f = e0.d;
+    Real<V> least = constant<Real<V>>(1), probe = finite_probe(f);
+    const auto rotate = [&](typename Rows::index_type k, const Equation<V>& e) {
+      const Real<V> h2 = sum_of_squares(p, e.a), root = rough_root(h2);
+      const Real<V> inv = reciprocal_from(h2, root);
+      least = select(h2 < least, h2, least);
+      const V cp = product(inv, conjugate(p)), ca = product(inv, conjugate(e.a));
+      rows.keep(k - 1, {sum_of_products(cp, q, ca, e.b), product(ca, e.c),
+                        sum_of_products(cp, f, ca, e.d)});
+      const V c = product(root, p), s = product(root, e.a);
+      p = difference_of_products(c, e.b, s, q);
+      q = product(c, e.c);
+      f = difference_of_products(c, e.d, s, f);
+      probe += finite_probe(f);
+    };
+    typename Rows::index_type k = 1;
+    for (; k < inner; ++k) rotate(k, rows.inner_equation(k));
+    for (; k < length; ++k) rotate(k, rows.equation(k));
+    const Real<V> square = sum_of_squares(p, constant<V>(0));
+    last = product(f, reciprocal(p));
+    probe += finite_probe(last);
+    return (select(square < least, square, least) > constant<Real<V>>(Tiny<Real<V>>::safe)) &
+           (probe == constant<Real<V>>(0));
+  }
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute_alone(const Rows& rows, const V& last) {
+    V next = last, after = constant<V>(0);
+    Real<V> probe = finite_probe(next);
+    back_substitute<1>(rows, rows.length() - 1, 1, next, after,
+                       [&](const V& v) { probe += finite_probe(v); });
+    rows.store(0, next);
     return {probe};
   }
 

@@ -212,6 +212,7 @@ class GlobalPartitions {
         m_tile(options.spike().dynamic_tiling) {}
 
   std::int64_t storage_words() const { return m_layout.words(); }
+  std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_layout.partitions; }
 
   void reduce(const Exec& exec, const Problem<T>& problem) const {

@@ -22,17 +22,11 @@ class Spike {
   std::int64_t storage_words() const {
     return std::visit([](const auto& m) { return m.storage_words(); }, m_method);
   }
+  std::int64_t shared_words() const {
+    return std::visit([](const auto& m) { return m.shared_words(); }, m_method);
+  }
   std::int64_t parallel_items() const {
     return std::visit([](const auto& m) { return m.parallel_items(); }, m_method);
-  }
-  void reduce(const Exec& exec, const Problem<T>& problem) const {
-    std::visit([&](const auto& m) { m.reduce(exec, problem); }, m_method);
-  }
-  void solve_reduced(const Exec& exec, const Problem<T>& problem) const {
-    std::visit([&](const auto& m) { m.solve_reduced(exec, problem); }, m_method);
-  }
-  void substitute(const Exec& exec, const Problem<T>& problem) const {
-    std::visit([&](const auto& m) { m.substitute(exec, problem); }, m_method);
   }
   void solve(const Exec& exec, const Problem<T>& problem) const {
     std::visit([&](const auto& m) { m.solve(exec, problem); }, m_method);

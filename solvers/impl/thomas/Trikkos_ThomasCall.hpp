@@ -33,6 +33,7 @@ class ThomasCall {
   ThomasCall(const Shape& shape, const Options&) : m_n(shape.n) {}
 
   std::int64_t storage_words() const { return 2 * m_n; }
+  std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return 1; }
 
   void solve(const Exec& exec, const Problem<T>& problem) const {

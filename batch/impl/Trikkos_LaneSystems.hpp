@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_LANESYSTEMS_HPP
+#define TRIKKOS_IMPL_LANESYSTEMS_HPP
+
+#include <algorithm>
+#include <impl/Trikkos_Method.hpp>
+#include <impl/partition/Trikkos_HostPartitions.hpp>
+
+/// \file
+/// `segmented` and `spike` for many systems where the execution space is the host: each SIMD lane
+/// has a system of its own, partition after partition, and solves its root. Rows are read a second
+/// time, from the cache, to be substituted.
+///
+/// Traffic: 4 words a row read, 1 written.
+
+namespace Trikkos::Impl {
+
+/// A partition of each of `width` systems, `Rows` of an elimination (Trikkos_Elimination.hpp).
+template <class T>
+struct LaneSystems {
+  using V = Lanes<T>;
+  using value_type = V;
+  using index_type = std::int64_t;
+  static constexpr int width = lane_count<T>;
+  static constexpr unsigned all = (1u << width) - 1;
+  static constexpr bool ragged = true;  // for the last row of a matrix, which is no inner one
+
+  const Systems<T>& A;
+  const Vectors<const T>& b;
+  const Vectors<T>& x;
+  std::int64_t system;  // of lane 0
+  int count;            // lanes with one of their own; the others repeat the last of these
+  std::int64_t first_row, m;
+  BackRow<V>* back;
+  unsigned stored;  // a bit for each lane whose solution counts
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return m; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const {
+    return first_row + m < A.first.n ? m : m - 1;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION auto longer_than(std::int64_t k) const {
+    return constant<Real<V>>(k < m ? 1 : 0) > constant<Real<V>>(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t system_of(int l) const {
+    return system + (l < count ? l : count - 1);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V> inner_equation(std::int64_t k) const {
+    const auto band = [&](int j) {
+      const V v = load(A.first.band[j].data, A.first.band[j].stride, A.stride[j], k);
+      if constexpr (is_complex_v<T>)
+        if (A.first.conjugated) return conjugate(v);
+      return v;
+    };
+    return scaled(
+        Equation<V>{band(0), band(1), band(2), load(b.data, b.row_stride, b.system_stride, k)},
+        A.first.scale_rows);
+  }
+  /// Row k where it is an end of the matrix. Rare, so kept out of the recurrences.
+  [[gnu::noinline]] KOKKOS_FUNCTION Equation<V> edge_equation(std::int64_t k) const {
+    Equation<V> e{};
+    for (int l = 0; l < width; ++l) {
+      const Bands<T> of = A[system_of(l)];
+      set_lane(e.a, l, of.lower(first_row + k));
+      set_lane(e.b, l, of.diag(first_row + k));
+      set_lane(e.c, l, of.upper(first_row + k));
+      set_lane(e.d, l, b[system_of(l)][first_row + k]);
+    }
+    return scaled(e, A.first.scale_rows);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V> equation(std::int64_t k) const {
+    const V zero = constant<V>(0);
+    if (k >= m) return {zero, constant<V>(1), zero, zero};
+    return k < inner_rows() && first_row + k > 0 ? inner_equation(k)
+                                                 : LaneSystems(*this).edge_equation(k);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V>& row) const {
+    back[k] = row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION const BackRow<V>& kept(std::int64_t k) const { return back[k]; }
+  KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
+    T* const p = x.data + system * x.system_stride + (first_row + k) * x.row_stride;
+    if (stored == all) {
+      for (int l = 0; l < width; ++l) p[l * x.system_stride] = lane(v, l);
+    } else {
+      for (int l = 0; l < width; ++l)
+        if (stored >> l & 1) p[l * x.system_stride] = lane(v, l);
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION V load(const T* from, std::int64_t row_stride,
+                                     std::int64_t system_stride, std::int64_t k) const {
+    const T* const p = from + system * system_stride + (first_row + k) * row_stride;
+    constexpr auto lanes = std::make_integer_sequence<int, width>{};
+    if (count < width)
+      return gathered([&](int l) { return p[(l < count ? l : count - 1) * system_stride]; }, lanes);
+    if (system_stride == 1) return gathered([&](int l) { return p[l]; }, lanes);
+    return gathered([&](int l) { return p[l * system_stride]; }, lanes);
+  }
+  /// All lanes at once: set one by one, each would cost an instruction on the whole vector.
+  template <class At, int... l>
+  KOKKOS_FORCEINLINE_FUNCTION static V gathered(const At& at, std::integer_sequence<int, l...>) {
+    if constexpr (is_complex_v<T>)
+      return V{Real<V>{at(l).real()...}, Real<V>{at(l).imag()...}};
+    else
+      return V{at(l)...};
+  }
+};
+
+/// How systems are cut: `links` partitions of `rows` rows each, and `groups` of threads' work, each
+/// with memory of its own.
+struct LaneShape {
+  static constexpr std::int64_t most_groups = 64;
+
+  std::int64_t n = 0, rows = 0, links = 0, groups = 0;
+
+  LaneShape() = default;
+  template <class Elimination>
+  LaneShape(const Elimination&, std::int64_t n_, std::int64_t count, std::int64_t partition_size,
+            int width)
+      : n(n_) {
+    const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    const std::int64_t wanted = partition_size > 0 ? partition_size : HostShape::longest_rows;
+    rows = Elimination::rows_in_one_go(std::min(wanted, n));
+    if (partition_size == 0 && n > 0) {  // divided evenly
+      constexpr std::int64_t multiple = Elimination::default_row_multiple;
+      rows = ceil_div(ceil_div(n, ceil_div(n, rows)), multiple) * multiple;
+    }
+    links = rows > 0 ? ceil_div(n, rows) : 1;
+    groups = std::min(most_groups, ceil_div(count, width));
+  }
+};
+
+template <class T, class Elimination>
+struct SolveLaneSystems {
+  using V = Lanes<T>;
+  static_assert(EliminationOf<Elimination, LaneSystems<T>>);
+  static constexpr int width = lane_count<T>;
+
+  Problem<T> problem;
+  LaneShape shape;
+  Elimination elimination{};
+
+  /// Systems of so many rows, whose way back stays in the cache, are solved without segments.
+  static constexpr std::int64_t longest_alone = 2048;
+  static constexpr bool solves_alone = requires(const LaneSystems<T>& rows, V& last) {
+    Elimination::reduce_alone(rows, last);
+  };
+
+  static std::int64_t group_words(const LaneShape& s) {
+    return width * (back_rows(s) * 3 + MergeNode<T>::words * (s.links - 1));
+  }
+
+  void operator()(std::int64_t group) const {
+    const std::int64_t tiles = (problem.count() + width - 1) / width;
+    const std::int64_t end = (group + 1) * tiles / shape.groups;
+    for (std::int64_t tile = group * tiles / shape.groups; tile < end; ++tile)
+      solve(tile * width, group);
+  }
+
+ private:
+  static std::int64_t back_rows(const LaneShape& s) {
+    return solves_alone && s.n <= longest_alone ? s.n : s.rows;
+  }
+  void solve(std::int64_t system, std::int64_t group) const {
+    const std::int64_t n = shape.n;
+    const bool periodic = problem.A.first.periodic;
+    T* const storage = problem.storage + group * group_words(shape);
+    auto* const back = reinterpret_cast<BackRow<V>*>(storage);
+    auto* const nodes = reinterpret_cast<MergeNode<V>*>(storage + 3 * width * back_rows(shape));
+    const int count = static_cast<int>(std::min<std::int64_t>(width, problem.count() - system));
+    unsigned open = LaneSystems<T>::all >> (width - count);  // lanes that are not solved yet
+    const auto rows = [&](std::int64_t first, std::int64_t m) {
+      return LaneSystems<T>{problem.A, problem.b, problem.x, system, count, first, m, back, open};
+    };
+
+    if constexpr (solves_alone)
+      if (!periodic && n <= longest_alone) {
+        auto whole = rows(0, n);
+        V last;
+        const auto solved = elimination.reduce_alone(whole, last);
+        for (int l = 0; l < count; ++l)
+          if (!solved[l]) whole.stored &= ~(1u << l);
+        if (whole.stored != 0) report(whole, elimination.substitute_alone(whole, last));
+        open &= ~whole.stored;
+        if (open == 0) return;
+      }
+
+    const auto partition = [&](std::int64_t link) {
+      const std::int64_t first = link * shape.rows;
+      return rows(first, std::min(shape.rows, n - first));
+    };
+    Segment<V> s = elimination.reduce(partition(0));
+    for (std::int64_t link = 1; link < shape.links; ++link)
+      s = merge(s, elimination.reduce(partition(link)), nodes[link - 1]);
+    Bounds<V> bounds = solve_root(s, periodic);
+    const Real<V> probe = finite_probe(bounds.first) + finite_probe(bounds.last);
+    for (int l = 0; l < count; ++l)
+      if ((open >> l & 1) && !(lane(probe, l) == 0))
+        diagnose(system + l, lane_of<T>(s, l), l, bounds);
+
+    for (std::int64_t link = shape.links - 1; link >= 0; --link) {
+      const auto p = partition(link);
+      report(p, elimination.substitute(p, link > 0 ? unchain(bounds, nodes[link - 1]) : bounds));
+    }
+  }
+  void report(const LaneSystems<T>& p, const Findings<V>& found) const {
+    for (int l = 0; l < p.count; ++l) {
+      if (!(p.stored >> l & 1)) continue;
+      const Diagnosis diagnosis = problem.diagnosis.of(p.system + l, shape.n);
+      if (!(lane(found.probe, l) == 0))
+        report_first_not_finite(diagnosis, problem.x[p.system + l], p.first_row, p.m);
+      if (found.unstable[l]) diagnosis.report_unstable(p.first_row);
+    }
+  }
+  /// b is still what it was.
+  void diagnose(std::int64_t k, const Segment<T>& root, int l, const Bounds<V>& bounds) const {
+    const Diagnosis diagnosis = problem.diagnosis.of(k, shape.n);
+    const bool periodic = problem.A.first.periodic;
+    const Bounds<T> mine{lane(bounds.prev, l), lane(bounds.first, l), lane(bounds.last, l),
+                         lane(bounds.next, l)};
+    diagnose_root(diagnosis, root, periodic, mine, shape.n);
+    const Bands<T> A = problem.A[k];
+    elimination.diagnose(diagnosis, UnstagedRows<T>{A, problem.b[k], 0, shape.n});
+  }
+};
+
+/// `segmented` or `spike` on a host: partitions of a system in the lanes, or where there are enough
+/// systems, systems.
+template <class T, class Exec, class Elimination>
+class HostSystems {
+ public:
+  HostSystems(const Shape& shape, const Options& options)
+      : m_partitions(shape, options),
+        m_lanes(Elimination{}, shape.n, shape.count, options.partition_size(), lane_count<T>),
+        m_fills_lanes(shape.count >= lane_count<T>) {}
+
+  std::int64_t storage_words() const { return m_fills_lanes ? 0 : m_partitions.storage_words(); }
+  std::int64_t shared_words() const {
+    return m_fills_lanes ? m_lanes.groups * SolveLaneSystems<T, Elimination>::group_words(m_lanes)
+                         : 0;
+  }
+  std::int64_t parallel_items() const { return m_partitions.parallel_items(); }
+
+  void solve(const Exec& exec, const Problem<T>& problem) const {
+    if (!m_fills_lanes) return m_partitions.solve(exec, problem);
+    if (problem.resets)
+      Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
+                           ResetDiagnosis{problem.diagnosis});
+    const SolveLaneSystems<T, Elimination> kernel{problem, m_lanes};
+    Kokkos::parallel_for(Elimination::label("batch"), range(exec, m_lanes.groups), kernel);
+  }
+
+ private:
+  HostPartitions<T, Exec, Elimination> m_partitions;
+  LaneShape m_lanes;
+  bool m_fills_lanes;
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

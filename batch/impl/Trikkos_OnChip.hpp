@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_ONCHIP_HPP
+#define TRIKKOS_IMPL_ONCHIP_HPP
+
+#include <algorithm>
+#include <impl/Trikkos_Method.hpp>
+#include <impl/Trikkos_Staging.hpp>
+#include <impl/partition/Trikkos_DevicePartitions.hpp>
+#include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/partition/Trikkos_SegmentTree.hpp>
+#include <impl/partition/Trikkos_Tile.hpp>
+
+/// \file
+/// `segmented` and `spike` for systems that fit into the scratch of a team on a device, one or many
+/// of them a team: partitions are reduced, merged to the root of each system and substituted while
+/// their rows stay on chip.
+///
+/// Traffic: 4 words a row read, 1 written.
+
+namespace Trikkos::Impl {
+
+/// The systems of a team: each has 2^levels of its `lanes` threads, and those `rows` rows each.
+template <class T>
+struct OnChipShape {
+  static constexpr int default_lanes = 64, most_lanes = 128, longest = 17;
+
+  int n = 0, rows = 0, lanes = 0, levels = 0;  // no lanes: a team cannot hold a system
+  int in_rows = 0;  // words of a slot of the tree that take the place of rows
+
+  OnChipShape() = default;
+  /// With partitions of so many rows exactly, if any.
+  explicit OnChipShape(std::int64_t n_, std::int64_t exactly = 0) {
+    if (n_ < 1 || n_ > scratch_limit) return;
+    n = static_cast<int>(n_);
+    lanes = default_lanes;
+    levels = n > 1 ? 1 : 0;
+    const auto partition = [&] { return (n + partitions() - 1) / partitions(); };
+    const std::int64_t most = exactly > 0 ? exactly : longest;
+    while (partition() > most && partitions() < most_lanes) ++levels;
+    // odd: threads that read rows an even number of words apart compete for banks
+    rows = exactly > 0 ? static_cast<int>(exactly) : std::max(partition() | 1, 3);
+    lanes = std::max(lanes, partitions());
+    while (!fits() && systems() > 1) lanes /= 2;
+    if (!fits() || partition() > most || rows > longest || rows < 2) lanes = 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int partitions() const { return 1 << levels; }
+  KOKKOS_FORCEINLINE_FUNCTION int systems() const { return lanes >> levels; }
+  /// Words of a band of a system in scratch: partitions are complete, so that all are equally far
+  /// from each other.
+  KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows << levels; }
+  /// Scratch: four bands, what the tree needs besides, and what a Staging wants.
+  KOKKOS_FORCEINLINE_FUNCTION int band_words() const { return aligned(pitch() * systems()); }
+  KOKKOS_FORCEINLINE_FUNCTION int node_words() const {
+    return aligned((MergeNode<T>::words - in_rows) * lanes);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::size_t scratch_bytes() const {
+    return sizeof(T) * (4 * band_words() + node_words()) + staging_bytes + staging_alignment;
+  }
+
+ private:
+  static KOKKOS_FORCEINLINE_FUNCTION int aligned(int words) {
+    constexpr int multiple = staging_alignment / sizeof(T);
+    return (words + multiple - 1) / multiple * multiple;
+  }
+  bool fits() const {
+    return static_cast<int>(scratch_bytes()) + scratch_reserved(lanes) <= scratch_limit;
+  }
+};
+
+template <class T, class Elimination, bool Interleaved>
+struct SolveOnChip {
+  Problem<T> problem;
+  Elimination elimination;
+  OnChipShape<T> shape;
+
+  /// Whether rows make way for their pivot rows, so that they are eliminated once.
+  static constexpr bool keeps = requires(
+      const Elimination& e, const StagedRows<T, Interleaved ? 0 : 1>& rows, T (&spare)[2]) {
+    e.reduce(rows, spare);
+  };
+  /// The two rows that a partition begins with are in its segment then: room for the tree.
+  static constexpr int in_rows = keeps && !Interleaved ? 8 : 0;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const int t = member.team_rank(), n = shape.n, systems = shape.systems(), levels = shape.levels;
+    const std::int64_t first = std::int64_t(member.league_rank()) * systems;
+    const std::int64_t rest = problem.count() - first;
+    const int here = rest < systems ? static_cast<int>(rest) : systems;
+    T* const bands = team_scratch<T, staging_alignment>(member, shape.scratch_bytes());
+    T* const nodes = bands + 4 * shape.band_words();
+    load(member, nodes + shape.node_words(), bands, first, here);
+    const auto word = [&](int slot, int k) -> T& {
+      const int row = slot_place(slot);
+      return k < in_rows ? bands[(k & 3) * shape.band_words() + row +
+                                 (k < 4         ? 0
+                                  : Interleaved ? systems
+                                                : 1)]
+                         : nodes[(k - in_rows) * shape.lanes + slot];
+    };
+
+    // system and partition of this thread
+    const int s = Interleaved ? t & (systems - 1) : t >> levels;
+    const int p = Interleaved ? t / systems : t & (shape.partitions() - 1);
+    const int left = s < here ? n - p * shape.rows : 0;
+    const int m = left > shape.rows ? shape.rows : left > 0 ? left : 0;
+    const auto rows = rows_of(bands, s, p * shape.rows, m);
+    const int apart = Interleaved ? systems : 1;
+    T spare[OnChipShape<T>::longest];
+    Segment<T> mine;
+    if constexpr (keeps)
+      mine = elimination.reduce(rows, spare);
+    else
+      mine = elimination.reduce(rows);
+    const Segment<T> root = merge_tree(
+        member, word, shape.lanes, levels, mine,
+        [&](int slot, const MergeNode<T>& node) {
+          TRIKKOS_UNROLL(MergeNode<T>::words)
+          for (int k = 0; k < MergeNode<T>::words; ++k) word(slot, k) = node.g[k];
+        },
+        [](int, int, const auto&, const auto&, const auto&, const auto&) {}, apart);
+
+    if (t < here) {
+      const bool periodic = problem.A.first.periodic;
+      const Bounds<T> all = solve_root(root, periodic);
+      diagnose_root(problem.diagnosis.of(first + t, n), root, periodic, all, n);
+      word(t, 0) = all.prev;
+      word(t, 1) = all.first;
+      word(t, 2) = all.last;
+      word(t, 3) = all.next;
+    }
+    member.team_barrier();
+    Bounds<T> bounds{word(s, 0), word(s, 1), word(s, 2), word(s, 3)};
+    descend_tree(bounds, systems + s, shape.partitions() / 2, p, word, apart);
+    member.team_barrier();  // solutions take the place of the tree
+
+    if (m > 0) {
+      Findings<T> found;
+      if constexpr (keeps)
+        found = elimination.substitute(rows, spare, bounds);
+      else
+        found = elimination.substitute(rows, bounds);
+      const Diagnosis diagnosis = problem.diagnosis.of(first + s, n);
+      if (found.unstable) diagnosis.report_unstable(p * shape.rows);
+      if (!(found.probe == 0)) {
+        // b is still what it was: x is stored behind the next barrier
+        if (p == 0) {
+          const Bands<T> A = problem.A[first + s];
+          elimination.diagnose(diagnosis, UnstagedRows<T>{A, problem.b[first + s], 0, n});
+        }
+        for (int k = 0; k < m; ++k)
+          if (!(finite_probe(rows.solution(k)) == 0)) {
+            diagnosis.report_solution(p * shape.rows + k);
+            break;
+          }
+      }
+    }
+    Staging<Member>::store(
+        member, runs(bands + 3 * shape.band_words(), problem.x.block(first), here, 0, n));
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION int place(int s, int row) const {
+    return Interleaved ? row * shape.systems() + s : s * shape.pitch() + row;
+  }
+  /// Of the first row of a slot's partition.
+  KOKKOS_FORCEINLINE_FUNCTION int slot_place(int slot) const {
+    if constexpr (!Interleaved) return slot * shape.rows;
+    const int s = slot & (shape.systems() - 1);
+    return (slot - s) * shape.rows + s;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION auto rows_of(T* bands, int s, int row, int m) const {
+    return StagedRows < T,
+           Interleaved ? 0
+                       : 1 > {bands + place(s, row), shape.band_words(), m,
+                              problem.A.first.scale_rows, Interleaved ? shape.systems() : 1};
+  }
+  /// Rows [begin, end) of `here` systems; what neighbours in memory are neighbours in a run.
+  template <class U>
+  KOKKOS_FORCEINLINE_FUNCTION Runs<U> runs(std::remove_const_t<U>* band, const Vectors<U>& v,
+                                           int here, int begin, int end) const {
+    if constexpr (Interleaved)
+      return {band + place(0, begin),
+              v.data + begin * v.row_stride,
+              end - begin,
+              here,
+              shape.systems(),
+              v.row_stride,
+              v.system_stride};
+    else
+      return {band + begin,  v.data + begin * v.row_stride,
+              here,          end - begin,
+              shape.pitch(), v.system_stride,
+              v.row_stride};
+  }
+
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, void* arrivals, T* bands,
+                                        std::int64_t first, int here) const {
+    const int n = shape.n, words = shape.band_words();
+    const Systems<T>& A = problem.A;
+    Staging<Member> staging(member, arrivals);
+    TRIKKOS_UNROLL(1)
+    for (int j = 0; j < 3; ++j) {
+      const Vectors<const T> all{A.first.band[j].data, A.stride[j], A.first.band[j].stride};
+      const Vectors<const T> band = all.block(first);
+      T* const to = bands + j * words;
+      // What lies outside the matrix is not read, unless it lies between two systems.
+      const int begin = j == 0 ? 1 : 0, end = j == 2 ? n - 1 : n;
+      const bool is_between =
+          !Interleaved && A.stride[j] != 0 && first > 0 && first + here < problem.count();
+      staging.load(is_between ? runs(to, band, here, 0, n) : runs(to, band, here, begin, end));
+    }
+    staging.load(runs(bands + 3 * words, problem.b.block(first), here, 0, n));
+    staging.wait();
+    if (A.first.conjugated) {
+      for (int i = member.team_rank(); i < 3 * words; i += member.team_size())
+        bands[i] = conjugate(bands[i]);
+      member.team_barrier();
+    }
+    // what lies outside the matrix, or wraps around
+    for (int s = member.team_rank(); s < here; s += member.team_size()) {
+      const Bands<T> of = A[first + s];
+      bands[place(s, 0)] = of.lower(0);
+      bands[2 * words + place(s, n - 1)] = of.upper(n - 1);
+    }
+    member.team_barrier();
+  }
+};
+
+/// `segmented` or `spike` on a device: on chip where a team can hold a system, else in two passes.
+template <class T, class Exec, class Elimination>
+class DeviceSystems {
+ public:
+  DeviceSystems(const Shape& shape, const Options& options) : m_passes(shape, options) {
+    const std::int64_t size = options.partition_size();
+    if (size == 0)
+      m_on_chip = OnChipShape<T>(shape.n);
+    else if (shape.count > 1)
+      m_on_chip = OnChipShape<T>(shape.n, Elimination::rows_in_one_go(std::min(size, shape.n)));
+  }
+
+  std::int64_t storage_words() const { return is_on_chip() ? 0 : m_passes.storage_words(); }
+  std::int64_t shared_words() const { return 0; }
+  std::int64_t parallel_items() const { return m_passes.parallel_items(); }
+
+  void solve(const Exec& exec, const Problem<T>& problem) const {
+    if (!is_on_chip()) return m_passes.solve(exec, problem);
+    if (problem.resets)
+      Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
+                           ResetDiagnosis{problem.diagnosis});
+    if (problem.b.system_stride < problem.b.row_stride && problem.count() > 1)
+      launch<true>(exec, problem);
+    else
+      launch<false>(exec, problem);
+  }
+
+ private:
+  bool is_on_chip() const { return m_on_chip.lanes > 0; }
+
+  template <bool Interleaved>
+  void launch(const Exec& exec, const Problem<T>& problem) const {
+    using Kernel = SolveOnChip<T, Elimination, Interleaved>;
+    // 3 of 128 threads: else registers are hoarded for addresses
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<OnChipShape<T>::most_lanes, 3>>;
+    OnChipShape<T> shape = m_on_chip;
+    shape.in_rows = Kernel::in_rows;
+    const int league = static_cast<int>((problem.count() + shape.systems() - 1) / shape.systems());
+    Kokkos::parallel_for(Elimination::label("on_chip"),
+                         light(Teams(exec, league, shape.lanes)
+                                   .set_scratch_size(0, Kokkos::PerTeam(shape.scratch_bytes()))),
+                         Kernel{problem, {}, shape});
+  }
+
+  OnChipShape<T> m_on_chip;
+  DevicePartitions<T, Exec, Elimination> m_passes;
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_STAGING_HPP
+#define TRIKKOS_IMPL_STAGING_HPP
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+
+/// \file
+/// Copies between memory and the scratch of a team without a detour through registers: in bulk, a
+/// run by one thread, where the device has that (NVIDIA from sm_90 on) and addresses and sizes are
+/// multiples of 16 bytes; word by word (from sm_80 on); elsewhere by loads and stores.
+
+namespace Trikkos::Impl {
+
+/// What bulk copies want addresses and sizes to be multiples of.
+inline constexpr std::size_t staging_alignment = 16;
+/// Scratch that a Staging wants, so aligned.
+inline constexpr std::size_t staging_bytes = staging_alignment;
+
+/// `count` runs of `words` words each, in scratch and in memory.
+template <class T>
+struct Runs {
+  std::remove_const_t<T>* scratch;
+  T* memory;
+  int count, words;
+  int scratch_stride;                           // between runs; their words are adjacent
+  std::int64_t memory_stride, memory_step = 1;  // between runs, between words of a run
+
+  /// As one run, where they touch.
+  KOKKOS_FORCEINLINE_FUNCTION Runs joined() const {
+    if (memory_step != 1 || scratch_stride != words || memory_stride != words) return *this;
+    return {scratch, memory, 1, count * words, 0, 0, 1};
+  }
+  /// Whether bulk copies are for them.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_aligned() const {
+    const auto bytes =
+        reinterpret_cast<std::uintptr_t>(scratch) | reinterpret_cast<std::uintptr_t>(memory) |
+        sizeof(T) * (words | scratch_stride | static_cast<std::size_t>(memory_stride));
+    constexpr std::size_t shortest = 512;  // of a run: the hardware takes its time for each
+    return memory_step == 1 && bytes % staging_alignment == 0 && sizeof(T) * words >= shortest;
+  }
+  /// f(scratch, memory) for the words that fall to a thread of a team: neighbours to neighbours.
+  template <class Member, class F>
+  KOKKOS_FORCEINLINE_FUNCTION void for_words(const Member& member, const F& f) const {
+    if (words <= 0) return;
+    const int team = member.team_size(), runs = team / words, rest = team % words;
+    int run = member.team_rank() / words, word = member.team_rank() % words;
+    while (run < count) {
+      f(scratch + run * scratch_stride + word, memory + run * memory_stride + word * memory_step);
+      run += runs;
+      word += rest;
+      if (word >= words) {
+        word -= words;
+        ++run;
+      }
+    }
+  }
+};
+
+/// Of one team: what all threads have started to load is there after wait(), once for each object.
+template <class Member>
+class Staging {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION Staging(const Member& member, void* scratch)
+      : m_member(member), m_arrivals(static_cast<std::uint64_t*>(scratch)) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (m_member.team_rank() == 0)
+      asm volatile(
+          "mbarrier.init.shared::cta.b64 [%0], 1;\n"
+          "fence.mbarrier_init.release.cluster;" ::"r"(shared(m_arrivals))
+          : "memory");
+#endif
+    m_member.team_barrier();
+  }
+
+  /// All threads call it.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const Runs<const T>& given) {
+    const Runs<const T> runs = given.joined();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (runs.is_aligned()) {
+      const unsigned bytes = static_cast<unsigned>(sizeof(T)) * runs.words;
+      m_bytes += bytes * runs.count;
+      for (int i = m_member.team_rank(); i < runs.count; i += m_member.team_size())
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+            "[%3];" ::"r"(shared(runs.scratch + i * runs.scratch_stride)),
+            "l"(runs.memory + i * runs.memory_stride), "r"(bytes), "r"(shared(m_arrivals))
+            : "memory");
+      return;
+    }
+#endif
+    runs.for_words(m_member, [](T* to, const T* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared(to)), "l"(from),
+                   "n"(sizeof(T))
+                   : "memory");
+#else
+      *to = *from;
+#endif
+    });
+  }
+  /// All threads: whatever any of them has loaded is there.
+  KOKKOS_FORCEINLINE_FUNCTION void wait() const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (m_bytes > 0) {
+      if (m_member.team_rank() == 0)
+        asm volatile(
+            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared(m_arrivals)),
+            "r"(m_bytes)
+            : "memory");
+      asm volatile(
+          "{\n"
+          ".reg .pred p;\n"
+          "again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n"
+          "@!p bra again;\n"
+          "}" ::"r"(shared(m_arrivals))
+          : "memory");
+    }
+#endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+    m_member.team_barrier();
+  }
+
+  /// Scratch, written before by any thread and not any more, to memory. All threads call it.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void store(const Member& member, const Runs<T>& given) {
+    const Runs<T> runs = given.joined();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (runs.is_aligned()) {
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+      member.team_barrier();
+      for (int i = member.team_rank(); i < runs.count; i += member.team_size())
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
+                         runs.memory + i * runs.memory_stride),
+                     "r"(shared(runs.scratch + i * runs.scratch_stride)),
+                     "r"(static_cast<unsigned>(sizeof(T)) * runs.words)
+                     : "memory");
+      asm volatile(
+          "cp.async.bulk.commit_group;\n"
+          "cp.async.bulk.wait_group.read 0;" ::
+              : "memory");
+      return;
+    }
+#endif
+    member.team_barrier();
+    runs.for_words(member, [](const T* from, T* to) { *to = *from; });
+  }
+
+ private:
+#if defined(__CUDA_ARCH__)
+  KOKKOS_FORCEINLINE_FUNCTION static unsigned shared(const void* p) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(p));
+  }
+#endif
+
+  const Member& m_member;
+  std::uint64_t* m_arrivals;
+  unsigned m_bytes = 0;
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

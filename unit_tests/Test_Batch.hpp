@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <ManySystems.hpp>
+#include <string>
+
+/// \file
+/// Batches: every layout, alignment, number and size of systems, in particular those around which
+/// the way to solve them changes.
+
+namespace Test::Many {
+
+using Trikkos::Algorithm;
+using Trikkos::Options;
+using Trikkos::Transpose;
+
+template <class T>
+void expect_solved(const Batch<T>& batch, const Options& options, Layout layout, Layout x_layout) {
+  SCOPED_TRACE(describe(options) + ", layouts " + std::to_string(static_cast<int>(layout)) +
+               " and " + std::to_string(static_cast<int>(x_layout)) + ", " +
+               std::to_string(batch.count()) + " systems of " + std::to_string(batch.n()));
+  const DeviceBatch<T> device(batch, layout, x_layout);
+  const auto status = Trikkos::solve(TEST_EXECSPACE(), device.A, device.b, device.x, options);
+  EXPECT_TRUE(status.ok()) << status.why();
+  for (std::int64_t k = 0; k < batch.count(); ++k)
+    EXPECT_LE(eta_of(batch, k, device.solution(k), options.transpose()), scaled<T>(1e-14))
+        << "system " << k;
+}
+
+/// Around the rows of a partition, of a team of threads and of its scratch on a device, and of a
+/// tile on a host.
+constexpr std::int64_t sizes[] = {1,  2,  3,  4,   5,   15,  16,  17,  18,  33,  34,   35,   67,
+                                  68, 69, 70, 100, 135, 136, 137, 272, 543, 544, 1087, 1088, 1089};
+
+TEST(TEST_CATEGORY, batch_sizes) {
+  for (const std::int64_t n : sizes)
+    for (const auto boundary : {Boundary::open, Boundary::periodic})
+      for (const std::int64_t count : {1, 3, 33})
+        for (const Layout layout : {Layout::left, Layout::right})
+          expect_solved(make_batch<double>(Gallery::uniform, count, n, boundary), Options{}, layout,
+                        layout);
+  expect_solved(make_batch<double>(Gallery::uniform, 9, 4096), Options{}, Layout::left,
+                Layout::right);
+}
+
+TEST(TEST_CATEGORY, batch_counts) {
+  for (const std::int64_t n : {4, 5, 64, 101})
+    for (const std::int64_t count : {2, 7, 8, 15, 16, 17, 63, 64, 65, 127, 128, 129, 600})
+      for (const Layout layout : {Layout::left, Layout::right, Layout::odd_left})
+        expect_solved(make_batch<double>(Gallery::uniform, count, n), Options{}, layout, layout);
+}
+
+template <class T>
+void solves_in_every_layout() {
+  for (const std::int64_t n : {7, 64, 65, 300}) {
+    const auto batch = make_batch<T>(Gallery::uniform, 34, n);
+    for (const Layout layout : layouts)
+      for (const Layout x_layout : layouts) expect_solved(batch, Options{}, layout, x_layout);
+  }
+}
+TEST(TEST_CATEGORY, batch_layouts_double) { solves_in_every_layout<double>(); }
+TEST(TEST_CATEGORY, batch_layouts_float) { solves_in_every_layout<float>(); }
+TEST(TEST_CATEGORY, batch_layouts_complex) {
+  solves_in_every_layout<Kokkos::complex<double>>();
+  solves_in_every_layout<Kokkos::complex<float>>();
+}
+
+template <class T>
+void solves_with_options() {
+  for (const auto boundary : {Boundary::open, Boundary::periodic}) {
+    const auto batch = make_batch<T>(Gallery::uniform, 20, 130, boundary);
+    for (const Layout layout : {Layout::left, Layout::right, Layout::odd_right}) {
+      for (const auto op : {Transpose::transpose, Transpose::conjugate_transpose})
+        expect_solved(batch, Options{}.transpose(op), layout, layout);
+      for (const std::int64_t rows : {2, 3, 5, 8, 16, 17, 18, 64, 200})
+        expect_solved(batch, Options{}.partition_size(rows), layout, layout);
+      expect_solved(batch, Options{}.scaling(Trikkos::Scaling::columns), layout, layout);
+      expect_solved(batch, Options{}.refine(1), layout, layout);
+    }
+  }
+}
+TEST(TEST_CATEGORY, batch_options) {
+  solves_with_options<double>();
+  solves_with_options<Kokkos::complex<float>>();
+}
+
+/// Solutions in the place of right-hand sides.
+TEST(TEST_CATEGORY, batch_in_place) {
+  for (const std::int64_t n : {3, 64, 100, 2000})
+    for (const Layout layout : layouts) {
+      const auto batch = make_batch<double>(Gallery::uniform, 21, n);
+      const DeviceBatch<double> expected(batch, layout), device(batch, layout);
+      EXPECT_TRUE(Trikkos::solve(TEST_EXECSPACE(), expected.A, expected.b, expected.x).ok());
+      EXPECT_TRUE(Trikkos::solve(TEST_EXECSPACE(), device.A, device.b, device.b).ok());
+      for (std::int64_t k = 0; k < batch.count(); ++k)
+        EXPECT_EQ(Reference::to_host(row_of(device.b, k)), expected.solution(k));
+    }
+}
+
+}  // namespace Test::Many
