@@ -210,8 +210,8 @@ struct SolveOnChip {
       T* const to = bands + j * words;
       // What lies outside the matrix is not read, unless it lies between two systems.
       const int begin = j == 0 ? 1 : 0, end = j == 2 ? n - 1 : n;
-      const bool is_between =
-          !Interleaved && A.stride[j] != 0 && first > 0 && first + here < problem.count();
+      const bool is_between = !Interleaved && band.system_stride > band.row_stride && first > 0 &&
+                              first + here < problem.count();
       staging.load(is_between ? runs(to, band, here, 0, n) : runs(to, band, here, begin, end));
     }
     staging.load(runs(bands + 3 * words, problem.b.block(first), here, 0, n));
@@ -252,7 +252,10 @@ class DeviceSystems {
     if (problem.resets)
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
-    if (problem.b.system_stride < problem.b.row_stride && problem.count() > 1)
+    const Systems<T>& A = problem.A;
+    const bool alternate = A.is_shared() ? problem.b.system_stride < problem.b.row_stride
+                                         : A.stride[1] < A.first.band[1].stride;
+    if (alternate && problem.count() > 1)
       launch<true>(exec, problem);
     else
       launch<false>(exec, problem);
