@@ -52,19 +52,17 @@ struct OnChipShape {
   /// from each other.
   KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows << levels; }
   /// Scratch: four bands, what the tree needs besides, and what a Staging wants.
-  KOKKOS_FORCEINLINE_FUNCTION int band_words() const { return aligned(pitch() * systems()); }
+  KOKKOS_FORCEINLINE_FUNCTION int band_words() const {
+    return staged_words<T>(pitch() * systems());
+  }
   KOKKOS_FORCEINLINE_FUNCTION int node_words() const {
-    return aligned((MergeNode<T>::words - in_rows) * lanes);
+    return staged_words<T>((MergeNode<T>::words - in_rows) * lanes);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::size_t scratch_bytes() const {
     return sizeof(T) * (4 * band_words() + node_words()) + staging_bytes + staging_alignment;
   }
 
  private:
-  static KOKKOS_FORCEINLINE_FUNCTION int aligned(int words) {
-    constexpr int multiple = staging_alignment / sizeof(T);
-    return (words + multiple - 1) / multiple * multiple;
-  }
   bool fits() const {
     return static_cast<int>(scratch_bytes()) + scratch_reserved(lanes) <= scratch_limit;
   }
@@ -158,7 +156,7 @@ struct SolveOnChip {
           }
       }
     }
-    Staging<Member>::store(
+    Staging<Member>::template store<Interleaved>(
         member, runs(bands + 3 * shape.band_words(), problem.x.block(first), here, 0, n));
   }
 
@@ -212,9 +210,10 @@ struct SolveOnChip {
       const int begin = j == 0 ? 1 : 0, end = j == 2 ? n - 1 : n;
       const bool is_between = !Interleaved && band.system_stride > band.row_stride && first > 0 &&
                               first + here < problem.count();
-      staging.load(is_between ? runs(to, band, here, 0, n) : runs(to, band, here, begin, end));
+      staging.template load<Interleaved>(is_between ? runs(to, band, here, 0, n)
+                                                    : runs(to, band, here, begin, end));
     }
-    staging.load(runs(bands + 3 * words, problem.b.block(first), here, 0, n));
+    staging.template load<Interleaved>(runs(bands + 3 * words, problem.b.block(first), here, 0, n));
     staging.wait();
     if (A.first.conjugated) {
       for (int i = member.team_rank(); i < 3 * words; i += member.team_size())

@@ -6,11 +6,13 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <impl/Trikkos_Scalar.hpp>
 
 /// \file
 /// Copies between memory and the scratch of a team without a detour through registers: in bulk, a
 /// run by one thread, where the device has that (NVIDIA from sm_90 on) and addresses and sizes are
-/// multiples of 16 bytes; word by word (from sm_80 on); elsewhere by loads and stores.
+/// multiples of 16 bytes; 16 bytes or a word at a time (from sm_80 on); elsewhere by loads and
+/// stores.
 
 namespace Trikkos::Impl {
 
@@ -18,6 +20,17 @@ namespace Trikkos::Impl {
 inline constexpr std::size_t staging_alignment = 16;
 /// Scratch that a Staging wants, so aligned.
 inline constexpr std::size_t staging_bytes = staging_alignment;
+/// So many words of scratch, and as many more as keep what follows aligned.
+template <class T>
+KOKKOS_INLINE_FUNCTION constexpr int staged_words(int words) {
+  constexpr int multiple = staging_alignment / sizeof(T);
+  return (words + multiple - 1) / multiple * multiple;
+}
+
+/// As many bytes as one instruction moves.
+struct alignas(staging_alignment) WideWord {
+  std::uint32_t part[4];
+};
 
 /// `count` runs of `words` words each, in scratch and in memory.
 template <class T>
@@ -33,13 +46,26 @@ struct Runs {
     if (memory_step != 1 || scratch_stride != words || memory_stride != words) return *this;
     return {scratch, memory, 1, count * words, 0, 0, 1};
   }
-  /// Whether bulk copies are for them.
+  /// Whether bulk copies, and copies of wide words, are for them.
   KOKKOS_FORCEINLINE_FUNCTION bool is_aligned() const {
     const auto bytes =
         reinterpret_cast<std::uintptr_t>(scratch) | reinterpret_cast<std::uintptr_t>(memory) |
         sizeof(T) * (words | scratch_stride | static_cast<std::size_t>(memory_stride));
-    constexpr std::size_t shortest = 512;  // of a run: the hardware takes its time for each
-    return memory_step == 1 && bytes % staging_alignment == 0 && sizeof(T) * words >= shortest;
+    return memory_step == 1 && bytes % staging_alignment == 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool are_of(int bytes) const {
+    return static_cast<int>(sizeof(T)) * words >= bytes;
+  }
+  /// Aligned ones in words of that size.
+  KOKKOS_FORCEINLINE_FUNCTION auto wide() const {
+    using Wide = std::conditional_t<std::is_const_v<T>, const WideWord, WideWord>;
+    constexpr int each = sizeof(WideWord) / sizeof(T);
+    return Runs<Wide>{reinterpret_cast<WideWord*>(scratch),
+                      reinterpret_cast<Wide*>(memory),
+                      count,
+                      words / each,
+                      scratch_stride / each,
+                      memory_stride / each};
   }
   /// f(scratch, memory) for the words that fall to a thread of a team: neighbours to neighbours.
   template <class Member, class F>
@@ -47,13 +73,27 @@ struct Runs {
     if (words <= 0) return;
     const int team = member.team_size(), runs = team / words, rest = team % words;
     int run = member.team_rank() / words, word = member.team_rank() % words;
+    auto* at = scratch + run * scratch_stride + word;
+    T* from = memory + run * memory_stride + word * memory_step;
+    const int step = runs * scratch_stride + rest, wrap = scratch_stride - words;
+    const std::int64_t memory_run = runs * memory_stride + rest * memory_step,
+                       memory_wrap = memory_stride - words * memory_step;
+    if (rest == 0) {
+      TRIKKOS_UNROLL(4)
+      for (; run < count; run += runs, at += step, from += memory_run) f(at, from);
+      return;
+    }
     while (run < count) {
-      f(scratch + run * scratch_stride + word, memory + run * memory_stride + word * memory_step);
+      f(at, from);
       run += runs;
       word += rest;
+      at += step;
+      from += memory_run;
       if (word >= words) {
         word -= words;
         ++run;
+        at += wrap;
+        from += memory_wrap;
       }
     }
   }
@@ -75,12 +115,15 @@ class Staging {
     m_member.team_barrier();
   }
 
-  /// All threads call it.
-  template <class T>
+  /// Runs of so many bytes are worth a bulk copy each, as a rule: an SM starts one every 12 cycles.
+  static constexpr int long_run = 512;
+
+  /// All threads call it. Runs of less than `bulk` bytes are copied in words, wide ones if wanted.
+  template <bool wide = false, int bulk = long_run, class T>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Runs<const T>& given) {
     const Runs<const T> runs = given.joined();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    if (runs.is_aligned()) {
+    if (runs.is_aligned() && runs.are_of(bulk)) {
       const unsigned bytes = static_cast<unsigned>(sizeof(T)) * runs.words;
       m_bytes += bytes * runs.count;
       for (int i = m_member.team_rank(); i < runs.count; i += m_member.team_size())
@@ -92,15 +135,10 @@ class Staging {
       return;
     }
 #endif
-    runs.for_words(m_member, [](T* to, const T* from) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared(to)), "l"(from),
-                   "n"(sizeof(T))
-                   : "memory");
-#else
-      *to = *from;
-#endif
-    });
+    if (wide && sizeof(T) < sizeof(WideWord) && runs.is_aligned())
+      load_words(runs.wide());
+    else
+      load_words(runs);
   }
   /// All threads: whatever any of them has loaded is there.
   KOKKOS_FORCEINLINE_FUNCTION void wait() const {
@@ -127,11 +165,11 @@ class Staging {
   }
 
   /// Scratch, written before by any thread and not any more, to memory. All threads call it.
-  template <class T>
+  template <bool wide = false, int bulk = long_run, class T>
   KOKKOS_FORCEINLINE_FUNCTION static void store(const Member& member, const Runs<T>& given) {
     const Runs<T> runs = given.joined();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    if (runs.is_aligned()) {
+    if (runs.is_aligned() && runs.are_of(bulk)) {
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
       member.team_barrier();
       for (int i = member.team_rank(); i < runs.count; i += member.team_size())
@@ -148,10 +186,26 @@ class Staging {
     }
 #endif
     member.team_barrier();
-    runs.for_words(member, [](const T* from, T* to) { *to = *from; });
+    const auto copy = [](const auto* from, auto* to) { *to = *from; };
+    if (wide && sizeof(T) < sizeof(WideWord) && runs.is_aligned())
+      runs.wide().for_words(member, copy);
+    else
+      runs.for_words(member, copy);
   }
 
  private:
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void load_words(const Runs<const T>& runs) const {
+    runs.for_words(m_member, [](T* to, const T* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared(to)), "l"(from),
+                   "n"(sizeof(T))
+                   : "memory");
+#else
+      *to = *from;
+#endif
+    });
+  }
 #if defined(__CUDA_ARCH__)
   KOKKOS_FORCEINLINE_FUNCTION static unsigned shared(const void* p) {
     return static_cast<unsigned>(__cvta_generic_to_shared(p));
