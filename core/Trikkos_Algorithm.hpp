@@ -17,20 +17,23 @@ enum class Algorithm {
   segmented,  ///< partitions reduced to two rows each by rotations; stable for every matrix
   spike,      ///< SPIKE: partitions solved by themselves, pivoting within them (see `Pivoting`)
   pcr,        ///< parallel cyclic reduction, no pivoting; for diagonally dominant matrices
-  thomas      ///< one thread, no pivoting; for diagonally dominant matrices
+  thomas,     ///< one thread, no pivoting; for diagonally dominant matrices
+  factored    ///< for many right-hand sides: a Plan's one matrix is factored once, without
+              ///< pivoting; where its factors do not promise a stable solution, `segmented` solves
 };
 
 /// The choice behind `Algorithm::automatic`, in a call and in a kernel: the fastest algorithm that
 /// is stable for every nonsingular matrix. Today that is `segmented` at every size, as it is the
-/// only stable one. At n = 1000 it beats one thread's LAPACK with warm caches only
-/// (perf_tests/README.md).
+/// only stable one; but a Plan of one matrix takes `factored` where it fits on chip. At n = 1000 it
+/// beats one thread's LAPACK with warm caches only (perf_tests/README.md).
 KOKKOS_INLINE_FUNCTION constexpr Algorithm choose_algorithm(std::int64_t /*n*/) {
   return Algorithm::segmented;
 }
 
 /// All of them, for loops.
 inline constexpr Algorithm algorithms[] = {Algorithm::automatic, Algorithm::segmented,
-                                           Algorithm::spike, Algorithm::pcr, Algorithm::thomas};
+                                           Algorithm::spike,     Algorithm::pcr,
+                                           Algorithm::thomas,    Algorithm::factored};
 
 constexpr const char* name(Algorithm algorithm) {
   switch (algorithm) {
@@ -44,6 +47,8 @@ constexpr const char* name(Algorithm algorithm) {
       return "pcr";
     case Algorithm::thomas:
       return "thomas";
+    case Algorithm::factored:
+      return "factored";
   }
   return "unknown";
 }

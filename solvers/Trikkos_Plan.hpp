@@ -5,6 +5,7 @@
 #define TRIKKOS_PLAN_HPP
 
 #include <Trikkos_Workspace.hpp>
+#include <memory>
 
 namespace Trikkos {
 
@@ -30,11 +31,19 @@ struct CopyRow {
 ///   plan.update(exec, A);               // new values, same size: no allocation
 ///
 /// A Plan copies the values of A (3 words a row): what happens to A's Views later does not concern
-/// it. It stores no factors: reading the matrix again costs a solve 72 bytes an unknown in double,
-/// reading factors of a pivoted elimination would cost 80. What `Scaling::columns` needs is
-/// computed once. A Plan is a handle, like a View: copies share the memory, solving does not change
-/// it (`const Plan`); it serves one solve at a time and keeps no execution space instance. (Others
-/// may solve with it, see Workspace.)
+/// it. One matrix of a length that fits on chip (n <= 5000 in double on a device, 8192 on a host
+/// for as many right-hand sides as SIMD lanes) is factored, too, LU without pivoting, 3 words more
+/// a row, 2 on a device and 2 for a ring: `automatic` and `Algorithm::factored` then move 16 bytes
+/// an unknown in double for each right-hand side, by 6 operations. Factors are used where they
+/// promise a backward error of some units in the last place, as for all diagonally dominant and
+/// positive definite matrices; `segmented` solves where not, and `algorithm()` tells.
+/// `Algorithm::thomas` uses them with one thread a right-hand side, 32 bytes an unknown.
+///
+/// No other algorithm stores factors: reading many matrices again costs a solve 72 bytes an unknown
+/// in double, reading factors of a pivoted elimination would cost 80. What `Scaling::columns` needs
+/// is computed once. A Plan is a handle, like a View: copies share the memory, solving does not
+/// change it (`const Plan`); it serves one solve at a time and keeps no execution space instance.
+/// (Others may solve with it, see Workspace.)
 ///
 /// Any number of right-hand sides can be solved with one matrix, `rhs_count` at a time, or fewer
 /// where those fill the machine. Memory grows with them: for each in flight `thomas` takes 2 words
@@ -46,18 +55,20 @@ class Plan {
   using value_type = T;
   using execution_space = Exec;
 
-  /// Allocates; asynchronous otherwise.
+  /// Allocates; waits where there are factors to judge.
   /// \throws std::invalid_argument for bad shapes or options, or a negative rhs_count
   template <class... Views>
   Plan(const Exec& exec, const Tridiagonal<Views...>& A, const Options& options = {},
        std::int64_t rhs_count = 1)
       : m_work(exec, Impl::Solver<T, Exec>(shape_of(A, options, rhs_count), options)),
         m_A{band(exec, "Trikkos::Plan::lower"), band(exec, "Trikkos::Plan::diag"),
-            band(exec, "Trikkos::Plan::upper"), A.boundary} {
+            band(exec, "Trikkos::Plan::upper"), A.boundary},
+        m_is_factored(std::make_shared<bool>(false)) {
     update(exec, A);
   }
 
-  /// New values for matrices of the same size, number and boundary. Asynchronous, no allocation.
+  /// New values for matrices of the same size, number and boundary. No allocation; asynchronous but
+  /// for `factored` and `thomas`, which wait for `exec` to judge the factors of one matrix.
   /// \throws std::invalid_argument where one of these differs
   template <class... Views>
   void update(const Exec& exec, const Tridiagonal<Views...>& A) const {
@@ -78,7 +89,7 @@ class Plan {
     Kokkos::parallel_for("Trikkos::Plan::update", Impl::range(exec, matrices() * size()),
                          Impl::CopyRow<T>{Impl::systems(A, matrices()), vectors(m_A.lower),
                                           vectors(m_A.diag), vectors(m_A.upper)});
-    m_work.m_solver.factor(exec, m_work.m_memory.data(), systems(matrices()));
+    *m_is_factored = m_work.m_solver.factor(exec, m_work.m_memory.data(), systems(matrices()));
   }
 
   /// What the last solve with this plan found. Waits for `exec`.
@@ -88,14 +99,18 @@ class Plan {
   /// How many; 1 where one serves all right-hand sides.
   std::int64_t matrices() const { return m_work.m_solver.shape().matrices; }
   const Options& options() const { return m_work.options(); }
-  Algorithm algorithm() const { return m_work.algorithm(); }
+  /// What solves: `segmented` where factors are not to be used.
+  Algorithm algorithm() const {
+    const Algorithm wanted = m_work.algorithm();
+    return wanted == Algorithm::factored && !*m_is_factored ? Algorithm::segmented : wanted;
+  }
   /// Device memory held.
   std::size_t bytes() const { return m_work.bytes() + 3 * sizeof(T) * m_A.diag.size(); }
 
   /// \private
   void run(const Exec& exec, const Impl::Vectors<const T>& b, const Impl::Vectors<T>& x,
            std::int64_t count) const {
-    m_work.m_solver.solve(exec, m_work.m_memory.data(), systems(count), b, x);
+    m_work.m_solver.solve(exec, m_work.m_memory.data(), systems(count), b, x, *m_is_factored);
   }
 
  private:
@@ -112,7 +127,11 @@ class Plan {
     Impl::check_options(function, options);
     Impl::check_count(function, "rhs_count", rhs_count);
     const std::int64_t matrices = Impl::system_count(A.diag);
-    return {Impl::row_count(A.diag), Matrix::rank() == 1 ? rhs_count : matrices, matrices};
+    if (options.algorithm() == Algorithm::factored && matrices != 1)
+      throw std::invalid_argument(std::string(function) + ": A has " + std::to_string(matrices) +
+                                  " systems, expected one (algorithm factored)");
+    return {Impl::row_count(A.diag), Matrix::rank() == 1 ? rhs_count : matrices, matrices, true,
+            A.boundary == Boundary::periodic};
   }
   Band band(const Exec& exec, const std::string& label) const {
     return Band(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), matrices(), size());
@@ -127,6 +146,7 @@ class Plan {
 
   Workspace<T, Exec> m_work;
   Tridiagonal<Band> m_A;
+  std::shared_ptr<bool> m_is_factored;  // of all copies, like the memory
 };
 
 template <class Exec, class... Views>

@@ -7,6 +7,7 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <Trikkos_Plan.hpp>
 #include <Trikkos_Workspace.hpp>
+#include <impl/Trikkos_ThreadMember.hpp>
 
 /// \file
 /// The one verb: `solve`, for one tridiagonal system A x = b of n rows or many.
@@ -34,6 +35,22 @@
 /// bad system spoils only itself.
 
 namespace Trikkos {
+
+namespace Impl {
+/// By a team, or a thread as one.
+template <class T, class Member, class Matrix, class B, class X>
+KOKKOS_INLINE_FUNCTION int solve_in_team(const Member& member, const Matrix& A, const B& b,
+                                         const X& x, const Options& options) {
+  Bands<T> rows = bands(A, options.transpose());
+  rows.scale_rows = options.scaling() == Scaling::rows;
+  if (rows.n == 0) return 0;
+  return 1 +
+         static_cast<int>(with_forms(options.algorithm(), rows.n, [&](auto forms) -> std::int64_t {
+           return decltype(forms)::solve_in_team(member, rows, strided<const T>(b), strided<T>(x),
+                                                 options);
+         }));
+}
+}  // namespace Impl
 
 /// Solves A x = b with a Workspace: asynchronous, no allocation, no fence, on the execution space
 /// instance that the workspace was made with. On another one Kokkos' CUDA backend allocates scratch
@@ -144,6 +161,43 @@ KOKKOS_INLINE_FUNCTION constexpr std::size_t team_scratch_bytes(
       }));
 }
 
+/// Bytes of memory that one thread needs to solve a system of n rows with these options.
+/// `automatic`, `segmented`, `spike`: 3 words a row and 22 for each 66 rows; others as a team.
+template <class T>
+KOKKOS_INLINE_FUNCTION constexpr std::size_t thread_memory_bytes(
+    std::int64_t n, const Options& options = {}, Boundary boundary = Boundary::open) {
+  return team_scratch_bytes<T>(n, Impl::options_of_thread(options), boundary);
+}
+
+/// Inside a kernel (or on the host): the calling thread solves one system with the algorithm of the
+/// options, in memory of its own: `automatic` and `segmented` are stable for every nonsingular A.
+/// For a GPU this is the slowest way to solve many systems, for a host thread a good one.
+///
+///   Kokkos::View<T*, ScratchSpace> memory(member.thread_scratch(1), words);
+///   int info = Trikkos::solve(Trikkos::this_thread, A, b, x, memory);
+///
+/// \param A, b, x  of rank 1
+/// \param memory   of rank 1 and any value type, contiguous, of `thread_memory_bytes` at least;
+///                 aborts where it is not
+/// \param options  as for a team
+/// \return as for a team
+template <class... Views, class B, class X, ViewType Memory>
+[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(ThisThread, const Tridiagonal<Views...>& A,
+                                               const B& b, const X& x, const Memory& memory,
+                                               const Options& options = {}) {
+  using Matrix = Tridiagonal<Views...>;
+  using T = typename Matrix::value_type;
+  TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::solve", Matrix);
+  TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
+  static_assert(Matrix::rank() == 1 && B::rank() == 1 && X::rank() == 1 && Memory::rank() == 1,
+                "Trikkos::solve: A, b, x and memory must have rank 1 inside a kernel");
+  if (!memory.span_is_contiguous())
+    Kokkos::abort("Trikkos::solve: memory is strided, expected a contiguous View");
+  const std::size_t bytes = memory.extent(0) * sizeof(typename Memory::value_type);
+  return Impl::solve_in_team<T>(Impl::ThreadMember{reinterpret_cast<char*>(memory.data()), bytes},
+                                A, b, x, Impl::options_of_thread(options));
+}
+
 /// Inside a kernel: the team solves one system with the algorithm of the options: `automatic`,
 /// `segmented`, `spike` or `pcr` with all its threads, in scratch of `team_scratch_bytes`, or
 /// `thomas` on one of them, without. All threads must call; x is ready for all of them on return,
@@ -170,14 +224,7 @@ template <TeamMember Member, class... Views, class B, class X>
   TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
   static_assert(Matrix::rank() == 1 && B::rank() == 1 && X::rank() == 1,
                 "Trikkos::solve: A, b and x must have rank 1 inside a kernel");
-  Impl::Bands<T> rows = Impl::bands(A, options.transpose());
-  rows.scale_rows = options.scaling() == Scaling::rows;
-  if (rows.n == 0) return 0;
-  return 1 + static_cast<int>(
-                 Impl::with_forms(options.algorithm(), rows.n, [&](auto forms) -> std::int64_t {
-                   return decltype(forms)::solve_in_team(member, rows, Impl::strided<const T>(b),
-                                                         Impl::strided<T>(x), options);
-                 }));
+  return Impl::solve_in_team<T>(member, A, b, x, options);
 }
 
 }  // namespace Trikkos

@@ -70,7 +70,7 @@ class Workspace {
   void run(const Exec& exec, const Impl::Systems<T>& A, const Impl::Vectors<const T>& b,
            const Impl::Vectors<T>& x) const {
     m_solver.factor(exec, m_memory.data(), A);
-    m_solver.solve(exec, m_memory.data(), A, b, x);
+    m_solver.solve(exec, m_memory.data(), A, b, x, false);
   }
   /// \private A copy of columns takes memory for each matrix.
   void check_systems(const char* called, std::int64_t matrices) const {
@@ -116,6 +116,10 @@ class Workspace {
     Impl::check_count(function, "n", shape.n);
     Impl::check_count(function, "count", shape.count);
     Impl::check_options(function, options);
+    if (options.algorithm() == Algorithm::factored)
+      throw std::invalid_argument(std::string(function) +
+                                  ": algorithm is factored, expected another: factors are made "
+                                  "once, by a Plan, for many solves");
     return Solver(shape, options);
   }
 

@@ -132,6 +132,16 @@ struct Genes {
     return p;
   }
 
+  /// About as large a diagonal as makes pivoting unnecessary.
+  void make_dominant(Random& random) {
+    const auto n = static_cast<std::int64_t>(A.size());
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto sum = Kokkos::abs(A.lower[i]) + Kokkos::abs(A.upper[i]);
+      A.diag[i] = T(sum) * T(random.below(2) ? 1 : 1 + 0.2 * random.number());
+      if (random.below(4) == 0) A.diag[i] = -A.diag[i];
+    }
+  }
+
   void mutate(Random& random) {
     const auto n = static_cast<int>(A.size());
     auto& band = *std::array{&A.lower, &A.diag, &A.upper}[random.below(3)];
@@ -223,8 +233,8 @@ struct Found {
 template <class T>
 class Climber {
  public:
-  Climber(std::int64_t n, Boundary boundary, Mode mode, std::uint64_t seed)
-      : m_n(n), m_boundary(boundary), m_mode(mode), m_random(seed) {
+  Climber(std::int64_t n, Boundary boundary, Mode mode, bool dominant, std::uint64_t seed)
+      : m_n(n), m_boundary(boundary), m_mode(mode), m_dominant(dominant), m_random(seed) {
     start();
   }
   const Genes<T>& next() const { return m_next; }
@@ -245,13 +255,16 @@ class Climber {
 
  private:
   void start() {
-    m_next = m_best = Genes<T>::random(m_n, m_boundary, m_mode, m_random);
+    m_next = Genes<T>::random(m_n, m_boundary, m_mode, m_random);
+    if (m_dominant) m_next.make_dominant(m_random);
+    m_best = m_next;
     m_score = -1;
     m_stuck = 0;
   }
   std::int64_t m_n;
   Boundary m_boundary;
   Mode m_mode;
+  bool m_dominant;  // to start with: others are not for the method
   Random m_random;
   Genes<T> m_best, m_next;
   double m_score = -1;
@@ -285,6 +298,7 @@ Found<T> search(const Method& method, const Search& how) {
     std::vector<Climber<T>> climbers;
     for (int k = 0; k < how.climbers; ++k)
       climbers.emplace_back(n, boundary, modes[k % std::size(modes)],
+                            algorithm_of(method) == Algorithm::factored,
                             1000003 * how.seed + 1009 * round + k);
     std::vector<Problem<T>> problems(how.climbers);
     for (int step = 0; step < how.steps && !how.stop(); ++step) {

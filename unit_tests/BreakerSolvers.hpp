@@ -8,6 +8,7 @@
 #include <InKernels.hpp>
 #include <Outcome.hpp>
 #include <Promise.hpp>
+#include <optional>
 
 /// \file
 /// The solution and judgement of many systems at once, by the methods of Promise.hpp.
@@ -60,8 +61,9 @@ class Solver {
  public:
   Solver(const Method& method, std::int64_t n, Boundary boundary, int capacity)
       : m_method(method),
-        m_work(m_exec, is_host_call(method.level) ? n : 0,
-               method.level == Level::call ? 1 : capacity, method.options),
+        m_work(m_exec, is_host_call(method.level) && method.level != Level::plan ? n : 0,
+               method.level == Level::call ? 1 : capacity,
+               method.level == Level::plan ? Options{} : method.options),
         m_memory("systems", layout(capacity, n)),
         m_systems{band(0), band(1), band(2), band(3), band(4), boundary},
         m_host(Kokkos::create_mirror_view(m_memory)) {}
@@ -114,12 +116,14 @@ class Solver {
   }
   std::vector<int> launch(int count);
   std::vector<int> launch_batch(int count);
+  std::vector<int> launch_plans(int count);
 
   TEST_EXECSPACE m_exec;
   Method m_method;
   Trikkos::Workspace<T, TEST_EXECSPACE> m_work;
   using Memory = Kokkos::View<T***, Kokkos::LayoutStride, TEST_EXECSPACE>;
   Memory m_memory;  // lower, diag, upper, b, x
+  std::optional<Trikkos::Plan<T, TEST_EXECSPACE>> m_plan;
   Systems<T> m_systems;
   decltype(Kokkos::create_mirror_view(Memory())) m_host;
   std::vector<T> m_x;
@@ -130,6 +134,9 @@ template <class T>
 std::vector<int> Solver<T>::launch(int count) {
   if (m_method.level == Level::team) return solve_by_teams(m_systems, count, m_method.options);
   if (m_method.level == Level::thread) return solve_by_threads(m_systems, count);
+  if (m_method.level == Level::thread_in_memory)
+    return solve_by_threads_in_memory(m_systems, count, m_method.options);
+  if (m_method.level == Level::plan) return launch_plans(count);
   if (m_method.level != Level::call) return launch_batch(count);
   std::vector<int> info;
   for (int k = 0; k < count; ++k) {
@@ -155,6 +162,37 @@ std::vector<int> Solver<T>::launch_batch(int count) {
     if (status.ok()) break;
     first += std::max<int>(static_cast<int>(status.system), 0);
     info[first] = 1;
+  }
+  return info;
+}
+
+/// Each system with some copies of its right-hand side, of which one counts. Where `factored`
+/// leaves a matrix to another algorithm nothing is learnt of it.
+template <class T>
+std::vector<int> Solver<T>::launch_plans(int count) {
+  constexpr int copies = Trikkos::Impl::lane_count<T> + 1;
+  const std::size_t n = m_memory.extent(2);
+  const Kokkos::View<T**, Kokkos::LayoutLeft, TEST_EXECSPACE> interleaved("copies", copies, n);
+  const Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE> contiguous("copies", copies, n);
+  std::vector<int> info;
+  const auto solve = [&](const auto& copy, int k) {
+    for (int j = 0; j < copies; ++j)
+      ::Test::copy(Kokkos::subview(copy, j, Kokkos::ALL), m_systems.row(m_systems.b, k));
+    Trikkos::solve(m_exec, *m_plan, copy, copy);
+    ::Test::copy(m_systems.row(m_systems.x, k), Kokkos::subview(copy, k % copies, Kokkos::ALL));
+  };
+  for (int k = 0; k < count; ++k) {
+    if (m_plan)
+      m_plan->update(m_exec, m_systems.matrix(k));
+    else
+      m_plan.emplace(m_exec, m_systems.matrix(k), m_method.options, copies);
+    if (k % 2 == 0)
+      solve(interleaved, k);
+    else
+      solve(contiguous, k);
+    const bool counts = m_method.options.algorithm() != Algorithm::factored ||
+                        m_plan->algorithm() == Algorithm::factored;
+    info.push_back(counts && m_plan->status(m_exec).ok() ? 0 : 1);
   }
   return info;
 }

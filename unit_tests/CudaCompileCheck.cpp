@@ -38,11 +38,12 @@ void marshaling(const Exec& exec) {
 
 struct InsideKernels {
   Trikkos::Tridiagonal<Kokkos::View<T*, Exec>> A;
-  Kokkos::View<T*, Exec> b, x;
+  Kokkos::View<T*, Exec> b, x, memory;
   Kokkos::View<int, Exec> info;
 
   KOKKOS_FUNCTION void operator()(int) const {
-    info() = Trikkos::solve(Trikkos::this_thread, A, b, x);
+    info() = Trikkos::solve(Trikkos::this_thread, A, b, x) +
+             Trikkos::solve(Trikkos::this_thread, A, b, x, memory);
   }
   KOKKOS_FUNCTION void operator()(const Kokkos::TeamPolicy<Exec>::member_type& member) const {
     const auto pcr = Trikkos::Options{}.algorithm(Trikkos::Algorithm::pcr);

@@ -66,6 +66,20 @@ struct SolveByThread {
   }
 };
 
+template <class T>
+struct SolveByThreadInMemory {
+  Systems<T> systems;
+  Trikkos::Options options;
+  Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory;
+  Infos info;
+
+  KOKKOS_FUNCTION void operator()(int k) const {
+    info(k) =
+        Trikkos::solve(Trikkos::this_thread, systems.matrix(k), systems.row(systems.b, k),
+                       systems.row(systems.x, k), Kokkos::subview(memory, k, Kokkos::ALL), options);
+  }
+};
+
 /// The first `count` systems. \param team_size  0: what Kokkos chooses
 template <class T>
 std::vector<int> solve_by_teams(const Systems<T>& systems, int count,
@@ -88,6 +102,19 @@ std::vector<int> solve_by_threads(const Systems<T>& systems, int count) {
   const Infos info("info", count);
   Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(0, count),
                        SolveByThread<T>{systems, info});
+  return Reference::to_host(info);
+}
+
+template <class T>
+std::vector<int> solve_by_threads_in_memory(const Systems<T>& systems, int count,
+                                            const Trikkos::Options& options) {
+  const auto bytes = Trikkos::thread_memory_bytes<T>(
+      static_cast<std::int64_t>(systems.diag.extent(1)), options, systems.boundary);
+  const Infos info("info", count);
+  const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory(
+      "memory", count, (bytes + sizeof(double) - 1) / sizeof(double));
+  Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(0, count),
+                       SolveByThreadInMemory<T>{systems, options, memory, info});
   return Reference::to_host(info);
 }
 

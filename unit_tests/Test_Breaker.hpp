@@ -99,6 +99,12 @@ TEST(TEST_CATEGORY, breaker_segmented_in_teams) {
     expect_unbroken({Options{}.algorithm(Algorithm::segmented).partition_size(rows), Level::team},
                     40);
 }
+TEST(TEST_CATEGORY, breaker_segmented_in_threads) {
+  for (const std::int64_t rows : {0, 2, 7, 16, 66})
+    expect_unbroken(
+        {Options{}.algorithm(Algorithm::segmented).partition_size(rows), Level::thread_in_memory},
+        40);
+}
 TEST(TEST_CATEGORY, breaker_spike) {
   for (const std::int64_t rows : partition_sizes) {
     const auto spike = Options{}.algorithm(Algorithm::spike).partition_size(rows);
@@ -125,6 +131,11 @@ TEST(TEST_CATEGORY, breaker_thomas) {
   for (const Level level : levels)
     expect_unbroken({Options{}.algorithm(Algorithm::thomas), level}, 200);
   expect_unbroken({Options{}, Level::team}, 100);
+}
+
+TEST(TEST_CATEGORY, breaker_factored) {
+  expect_unbroken({Options{}.algorithm(Algorithm::factored), Level::plan}, 40);
+  expect_unbroken({Options{}, Level::plan}, 20);
 }
 
 // ---- what it has found

@@ -221,14 +221,15 @@ void errors_of_foreign_options() {
              "options of spike are given, expected none" + behind);
     if (algorithm != Algorithm::pcr)
       expect(Options(pcr).algorithm(algorithm), "options of pcr are given, expected none" + behind);
-    if (algorithm == Algorithm::pcr || algorithm == Algorithm::thomas)
+    if (algorithm == Algorithm::pcr || algorithm == Algorithm::thomas ||
+        algorithm == Algorithm::factored)
       expect(Options{}.algorithm(algorithm).partition_size(16),
              "partition_size is 16, expected 0: it has no partitions" + behind);
     EXPECT_EQ(Trikkos::algorithm_from_name(Trikkos::name(algorithm)), algorithm);
   }
   EXPECT_EQ(message([] { static_cast<void>(Trikkos::algorithm_from_name("gauss")); }),
             "Trikkos::algorithm_from_name: name is 'gauss', expected one of automatic, segmented, "
-            "spike, pcr, thomas");
+            "spike, pcr, thomas, factored");
 }
 
 // Partitions far longer than the matrix: no error, and no memory for rows that are not there.

@@ -26,14 +26,15 @@ bool same(const std::vector<T>& x, const std::vector<T>& y) {
 }
 
 /// Each system is solved as well as alone; Workspace, Plan and one call, and all layouts, give the
-/// same bits.
+/// same bits; but a Plan of one matrix has factors where the algorithm has use for them.
 template <class T>
 void expect_solved_alike(const Batch<T>& batch, const Options& options) {
   const TEST_EXECSPACE exec;
   std::vector<std::vector<T>> first;
   for (const Layout layout : {Layout::left, Layout::right, Layout::strided}) {
     const DeviceBatch<T> device(batch, layout);
-    const auto expect_solved = [&](const char* how, const Trikkos::Status& status) {
+    const auto expect_solved = [&](const char* how, const Trikkos::Status& status,
+                                   bool has_factors = false) {
       SCOPED_TRACE(std::string(how) + ", " + describe(options) + ", layout " +
                    std::to_string(static_cast<int>(layout)) + ", " + std::to_string(batch.count()) +
                    " systems of " + std::to_string(batch.n()));
@@ -44,14 +45,18 @@ void expect_solved_alike(const Batch<T>& batch, const Options& options) {
           first.push_back(x);
           EXPECT_LE(eta_of(batch, k, x, options.transpose()), scaled<T>(1e-14)) << "system " << k;
         }
-        EXPECT_TRUE(same(x, first[k])) << "system " << k;
+        if (has_factors)
+          EXPECT_LE(eta_of(batch, k, x, options.transpose()), scaled<T>(1e-14)) << "system " << k;
+        else
+          EXPECT_TRUE(same(x, first[k])) << "system " << k;
       }
       ::Test::fill(device.x, T(0));
     };
     expect_solved("once", Trikkos::solve(exec, device.A, device.b, device.x, options));
     const Trikkos::Plan plan(exec, device.A, options);
     Trikkos::solve(exec, plan, device.b, device.x);
-    expect_solved("plan", plan.status(exec));
+    expect_solved("plan", plan.status(exec),
+                  batch.count() == 1 && options.algorithm() == Algorithm::thomas);
   }
 }
 

@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_LANESYSTEMS_HPP
 
 #include <algorithm>
+#include <impl/Trikkos_LaneVectors.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_HostPartitions.hpp>
 
@@ -24,7 +25,6 @@ struct LaneSystems {
   using value_type = V;
   using index_type = std::int64_t;
   static constexpr int width = lane_count<T>;
-  static constexpr unsigned all = (1u << width) - 1;
   static constexpr bool ragged = true;  // for the last row of a matrix, which is no inner one
 
   const Systems<T>& A;
@@ -47,15 +47,16 @@ struct LaneSystems {
     return system + (l < count ? l : count - 1);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V> inner_equation(std::int64_t k) const {
+    const std::int64_t i = first_row + k;
     const auto band = [&](int j) {
-      const V v = load(A.first.band[j].data, A.first.band[j].stride, A.stride[j], k);
+      const Strided<const T>& of = A.first.band[j];
+      const V v = load_lanes<T>({of.data, A.stride[j], of.stride}, system, count, i);
       if constexpr (is_complex_v<T>)
         if (A.first.conjugated) return conjugate(v);
       return v;
     };
-    return scaled(
-        Equation<V>{band(0), band(1), band(2), load(b.data, b.row_stride, b.system_stride, k)},
-        A.first.scale_rows);
+    return scaled(Equation<V>{band(0), band(1), band(2), load_lanes<T>(b, system, count, i)},
+                  A.first.scale_rows);
   }
   /// Row k where it is an end of the matrix. Rare, so kept out of the recurrences.
   [[gnu::noinline]] KOKKOS_FUNCTION Equation<V> edge_equation(std::int64_t k) const {
@@ -80,32 +81,7 @@ struct LaneSystems {
   }
   KOKKOS_FORCEINLINE_FUNCTION const BackRow<V>& kept(std::int64_t k) const { return back[k]; }
   KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
-    T* const p = x.data + system * x.system_stride + (first_row + k) * x.row_stride;
-    if (stored == all) {
-      for (int l = 0; l < width; ++l) p[l * x.system_stride] = lane(v, l);
-    } else {
-      for (int l = 0; l < width; ++l)
-        if (stored >> l & 1) p[l * x.system_stride] = lane(v, l);
-    }
-  }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION V load(const T* from, std::int64_t row_stride,
-                                     std::int64_t system_stride, std::int64_t k) const {
-    const T* const p = from + system * system_stride + (first_row + k) * row_stride;
-    constexpr auto lanes = std::make_integer_sequence<int, width>{};
-    if (count < width)
-      return gathered([&](int l) { return p[(l < count ? l : count - 1) * system_stride]; }, lanes);
-    if (system_stride == 1) return gathered([&](int l) { return p[l]; }, lanes);
-    return gathered([&](int l) { return p[l * system_stride]; }, lanes);
-  }
-  /// All lanes at once: set one by one, each would cost an instruction on the whole vector.
-  template <class At, int... l>
-  KOKKOS_FORCEINLINE_FUNCTION static V gathered(const At& at, std::integer_sequence<int, l...>) {
-    if constexpr (is_complex_v<T>)
-      return V{Real<V>{at(l).real()...}, Real<V>{at(l).imag()...}};
-    else
-      return V{at(l)...};
+    store_lanes(x, system, stored, first_row + k, v);
   }
 };
 
@@ -171,7 +147,7 @@ struct SolveLaneSystems {
     auto* const back = reinterpret_cast<BackRow<V>*>(storage);
     auto* const nodes = reinterpret_cast<MergeNode<V>*>(storage + 3 * width * back_rows(shape));
     const int count = static_cast<int>(std::min<std::int64_t>(width, problem.count() - system));
-    unsigned open = LaneSystems<T>::all >> (width - count);  // lanes that are not solved yet
+    unsigned open = all_lanes<T> >> (width - count);  // lanes that are not solved yet
     const auto rows = [&](std::int64_t first, std::int64_t m) {
       return LaneSystems<T>{problem.A, problem.b, problem.x, system, count, first, m, back, open};
     };

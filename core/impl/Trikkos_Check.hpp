@@ -128,7 +128,8 @@ inline void check_options(const char* function, const Options& options) {
   const std::int64_t partition_size = options.partition_size();
   if (partition_size < 0 || partition_size == 1)
     refuse(is("partition_size", partition_size), "0 (automatic) or at least 2");
-  if (partition_size > 0 && (algorithm == Algorithm::pcr || algorithm == Algorithm::thomas))
+  if (partition_size > 0 && (algorithm == Algorithm::pcr || algorithm == Algorithm::thomas ||
+                             algorithm == Algorithm::factored))
     refuse(is("partition_size", partition_size), "0: it has no partitions" + of_algorithm);
   if (!(options.verify() >= 0))
     refuse("verify is " + std::to_string(options.verify()), "a tolerance of at least 0");

@@ -14,10 +14,12 @@
 
 namespace Trikkos::Impl {
 
-/// The size of what is to be solved, be it open or periodic.
+/// The size of what is to be solved.
 struct Shape {
   std::int64_t n = 0, count = 1;  // rows of a system, systems
   std::int64_t matrices = 1;      // 1 where one serves all systems, else `count`
+  // of a Plan: matrices are factored once and for many solves; whether they are periodic is known
+  bool is_factored_once = false, periodic = false;
 };
 
 /// Systems on their way through a method.
@@ -45,6 +47,18 @@ concept Method = std::constructible_from<M, const Shape&, const Options&> &&
   // what one system offers to be done side by side: where it is little, many are solved at a time
   { m.parallel_items() } -> std::same_as<std::int64_t>;
   m.solve(exec, problem);
+};
+
+/// A method that can make factors of a Plan's matrix, and solve with them in less time and without
+/// memory for each system.
+template <class M, class T, class Exec>
+concept FactoringMethod = Method<M, T, Exec> &&
+    requires(const M& m, const Exec& exec, const Systems<T>& A, const Problem<T>& problem,
+             T* factors) {
+  { m.factor_words() } -> std::same_as<std::int64_t>;  // scalars
+  // waits, and tells whether they are to be used: if not, `solve` is
+  { m.factor(exec, A, factors) } -> std::same_as<bool>;
+  m.solve_factored(exec, problem, factors);
 };
 
 /// A method that reduces each system to a small one, which others may solve in its place.

@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_METHODS_HPP
 
 #include <impl/Trikkos_Method.hpp>
+#include <impl/factored/Trikkos_Factored.hpp>
 #include <impl/pcr/Trikkos_PcrInTeam.hpp>
 #include <impl/segmented/Trikkos_Segmented.hpp>
 #include <impl/spike/Trikkos_Spike.hpp>
@@ -36,6 +37,8 @@ KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algorithm, std::int64
       return f(FormsOf<Algorithm::pcr>{});
     case Algorithm::thomas:
       return f(FormsOf<Algorithm::thomas>{});
+    case Algorithm::factored:
+      return f(FormsOf<Algorithm::factored>{});
   }
   return f(FormsOf<Algorithm::segmented>{});
 }
@@ -45,11 +48,21 @@ template <class T, class Exec>
 using AnyMethod = std::variant<typename FormsOf<Algorithm::segmented>::template Call<T, Exec>,
                                typename FormsOf<Algorithm::spike>::template Call<T, Exec>,
                                typename FormsOf<Algorithm::pcr>::template Call<T, Exec>,
-                               typename FormsOf<Algorithm::thomas>::template Call<T, Exec>>;
+                               typename FormsOf<Algorithm::thomas>::template Call<T, Exec>,
+                               typename FormsOf<Algorithm::factored>::template Call<T, Exec>>;
+
+/// The algorithm of a host call.
+template <class T, class Exec>
+Algorithm chosen(Algorithm algorithm, const Shape& shape) {
+  if (algorithm == Algorithm::automatic && FactoredCall<T, Exec>::is_for(shape))
+    return Algorithm::factored;
+  return chosen(algorithm, shape.n);
+}
 
 template <class T, class Exec>
 AnyMethod<T, Exec> method(const Shape& shape, const Options& options) {
-  return with_forms(options.algorithm(), shape.n, [&](auto forms) -> AnyMethod<T, Exec> {
+  const Algorithm algorithm = chosen<T, Exec>(options.algorithm(), shape);
+  return with_forms(algorithm, shape.n, [&](auto forms) -> AnyMethod<T, Exec> {
     using Call = typename decltype(forms)::template Call<T, Exec>;
     static_assert(Method<Call, T, Exec>);
     return Call(shape, options);

@@ -52,16 +52,17 @@ class Solver {
 
   const Shape& shape() const { return m_shape; }
   const Options& options() const { return m_options; }
-  Algorithm algorithm() const { return chosen(m_options.algorithm(), m_shape.n); }
+  Algorithm algorithm() const { return chosen<T, Exec>(m_options.algorithm(), m_shape); }
   std::size_t bytes() const { return memory(nullptr).bytes; }
 
   /// Makes fresh memory ready.
   void start(const Exec& exec, std::byte* start) const;
-  /// Prepares what depends on the matrices alone, for the solves that follow.
-  void factor(const Exec& exec, std::byte* start, const Systems<T>& A) const;
+  /// Prepares what depends on the matrices alone, for the solves that follow: a scaled copy, or
+  /// factors. Returns whether there are some to solve with; only then it waits.
+  bool factor(const Exec& exec, std::byte* start, const Systems<T>& A) const;
   /// After `factor` of the same A: all systems, as many at a time as are in flight.
   void solve(const Exec& exec, std::byte* start, const Systems<T>& A, const Vectors<const T>& b,
-             const Vectors<T>& x) const;
+             const Vectors<T>& x, bool factored) const;
   /// What the last solve found. Waits.
   Status status(const Exec& exec, std::byte* start) const {
     return m_guard.status(fetch(exec, memory(start).report, "Trikkos::Workspace::status"),
@@ -78,11 +79,22 @@ class Solver {
   std::int64_t shared_words() const {
     return std::visit([](const auto& m) { return m.shared_words(); }, m_method);
   }
+  std::int64_t factor_words() const {
+    return std::visit(
+        [](const auto& m) -> std::int64_t {
+          if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec>)
+            return m.factor_words();
+          else
+            return 0;
+        },
+        m_method);
+  }
   struct Memory {
     Report* report;
     T* storage;
     GuardMemory<T> guard{};
     ScaledColumns<T> scaled{};
+    T* factors;
     std::size_t bytes;
   };
   Memory memory(std::byte* start) const {
@@ -102,6 +114,7 @@ class Solver {
     if (scales_columns())
       r.scaled = {parts.take<T>(3 * m_shape.matrices * n),
                   parts.take<Real<T>>(m_shape.matrices * n), n};
+    r.factors = parts.take<T>(factor_words());
     r.bytes = parts.bytes();
     return r;
   }
@@ -134,16 +147,26 @@ void Solver<T, Exec>::start(const Exec& exec, std::byte* start) const {
 }
 
 template <class T, class Exec>
-void Solver<T, Exec>::factor(const Exec& exec, std::byte* start, const Systems<T>& A) const {
-  if (!scales_columns()) return;
-  const std::int64_t matrices = A.is_shared() ? 1 : A.count;
-  Kokkos::parallel_for("Trikkos::Workspace::scale_columns", range(exec, matrices * m_shape.n),
-                       ScaleColumn<T>{A, memory(start).scaled});
+bool Solver<T, Exec>::factor(const Exec& exec, std::byte* start, const Systems<T>& A) const {
+  const Memory memory = this->memory(start);
+  if (scales_columns()) {
+    const std::int64_t matrices = A.is_shared() ? 1 : A.count;
+    Kokkos::parallel_for("Trikkos::Workspace::scale_columns", range(exec, matrices * m_shape.n),
+                         ScaleColumn<T>{A, memory.scaled});
+  }
+  return std::visit(
+      [&](const auto& m) {
+        if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec>)
+          return m.factor(exec, scales_columns() ? memory.scaled.systems(A) : A, memory.factors);
+        else
+          return false;
+      },
+      m_method);
 }
 
 template <class T, class Exec>
 void Solver<T, Exec>::solve(const Exec& exec, std::byte* start, const Systems<T>& A,
-                            const Vectors<const T>& b, const Vectors<T>& x) const {
+                            const Vectors<const T>& b, const Vectors<T>& x, bool factored) const {
   const Memory memory = this->memory(start);
   const std::int64_t n = m_shape.n;
   const Diagnosis diagnosis{memory.report->words, A.count};
@@ -155,15 +178,26 @@ void Solver<T, Exec>::solve(const Exec& exec, std::byte* start, const Systems<T>
   const auto& scaled = memory.scaled;
   Systems<T> solved = scales_columns() ? scaled.systems(A) : A;
   solved.first.scale_rows = m_options.scaling() == Scaling::rows;
-  for (std::int64_t first = 0; first < A.count; first += m_in_flight) {
-    const std::int64_t count = std::min(m_in_flight, A.count - first);
+  const auto run = [&](const Problem<T>& p) {
+    std::visit(
+        [&](const auto& m) {
+          if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec>)
+            if (factored) return m.solve_factored(exec, p, memory.factors);
+          m.solve(exec, p);
+        },
+        m_method);
+  };
+  // factors need no memory for each system
+  const std::int64_t in_flight = factored && !m_guard.measures() ? most_in_flight : m_in_flight;
+  for (std::int64_t first = 0; first < A.count; first += in_flight) {
+    const std::int64_t count = std::min(in_flight, A.count - first);
     const Problem<T> problem{
         solved.block(first, count), b.block(first), x.block(first), memory.storage,
         diagnosis.of(first, n),     first == 0};
     const std::int64_t scale_stride = A.is_shared() ? 0 : n;
     m_guard.run(exec, A.block(first, count), problem, first, memory.guard, memory.report,
                 [&](const Problem<T>& p) {
-                  std::visit([&](const auto& m) { m.solve(exec, p); }, m_method);
+                  run(p);
                   if (scales_columns())
                     Kokkos::parallel_for("Trikkos::Workspace::restore_unknowns",
                                          range(exec, count * n),

@@ -92,7 +92,9 @@ inline bool read_option(std::string_view option, Settings& s) {
                   {{"call", Level::call},
                    {"batch", Level::batch},
                    {"interleaved", Level::interleaved},
+                   {"plan", Level::plan},
                    {"team", Level::team},
+                   {"thread_in_memory", Level::thread_in_memory},
                    {"thread", Level::thread}},
                   s.method.level);
   if (name == "--algorithm") {

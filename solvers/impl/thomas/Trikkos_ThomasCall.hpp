@@ -5,6 +5,9 @@
 #define TRIKKOS_IMPL_THOMASCALL_HPP
 
 #include <impl/Trikkos_Method.hpp>
+#include <impl/Trikkos_ThreadMember.hpp>
+#include <impl/factored/Trikkos_Factors.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/thomas/Trikkos_Thomas.hpp>
 
 namespace Trikkos::Impl {
@@ -26,13 +29,50 @@ struct ThomasSweep {
   }
 };
 
+/// With the factors of one matrix (Gloster, O Naraigh, Pang 2019: cuThomasConstantBatch).
+template <class T>
+struct ThomasFactoredSweep {
+  Problem<T> problem;
+  Factors<T> factors;  // one chunk
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
+    using F = Factors<T>;
+    const std::int64_t n = factors.n;
+    const Strided<const T> b = problem.b[k];
+    const Strided<T> x = problem.x[k];
+    const Diagnosis diagnosis = problem.diagnosis.of(k, n);
+    T v(0), total(0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const T d = b[i];
+      if (!(finite_probe(d) == 0)) diagnosis.report(Status::Reason::not_finite, i);
+      v = fused(-factors.at(F::lower, i, 0), v, product(factors.at(F::inverse, i, 0), d));
+      x[i] = v;
+      if (factors.periodic) total = fused(factors.at(F::last, i, 0), v, total);
+    }
+    if (factors.periodic) {
+      total = -product(factors.at(F::inverse, n - 1, 0), total);
+      x[n - 1] = total;
+    }
+    v = T(0);
+    Real<T> probe(0);
+    for (std::int64_t i = n - 1; i >= 0; --i) {
+      T right = x[i];
+      if (factors.periodic && i < n - 1) right = fused(-factors.at(F::column, i, 0), total, right);
+      v = fused(-factors.at(F::upper, i, 0), v, right);
+      probe += finite_probe(v);
+      x[i] = v;
+    }
+    if (!(probe == 0)) report_first_not_finite(diagnosis, x, 0, n);
+  }
+};
+
 /// `Algorithm::thomas` as a host call.
 template <class T, class Exec>
 class ThomasCall {
  public:
-  ThomasCall(const Shape& shape, const Options&) : m_n(shape.n) {}
+  ThomasCall(const Shape& shape, const Options&) : m_shape(shape) {}
 
-  std::int64_t storage_words() const { return 2 * m_n; }
+  std::int64_t storage_words() const { return 2 * m_shape.n; }
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return 1; }
 
@@ -43,8 +83,28 @@ class ThomasCall {
     Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()), ThomasSweep<T>{problem});
   }
 
+  std::int64_t factor_words() const { return can_factor() ? factors(nullptr).words : 0; }
+  bool factor(const Exec& exec, const Systems<T>& A, T* memory) const {
+    return can_factor() && Impl::factor(exec, A.first, factors(memory),
+                                        "Trikkos::thomas::factor") != FactorsAre::unsafe;
+  }
+  void solve_factored(const Exec& exec, const Problem<T>& problem, T* memory) const {
+    if (problem.resets)
+      Kokkos::parallel_for("Trikkos::thomas::reset", range(exec, 1),
+                           ResetDiagnosis{problem.diagnosis});
+    Kokkos::parallel_for("Trikkos::thomas::factored", range(exec, problem.count()),
+                         ThomasFactoredSweep<T>{problem, factors(memory)});
+  }
+
  private:
-  std::int64_t m_n;
+  bool can_factor() const {
+    return m_shape.is_factored_once && m_shape.matrices == 1 && m_shape.n > 0;
+  }
+  Factors<T> factors(T* memory) const {
+    return Factors<T>::whole(m_shape.n, m_shape.periodic, memory);
+  }
+
+  Shape m_shape;
 };
 
 /// In a kernel on one thread of the team, without memory.
@@ -61,12 +121,16 @@ struct FormsOf<Algorithm::thomas> {
   static KOKKOS_INLINE_FUNCTION std::int64_t solve_in_team(const Member& member, const Bands<T>& A,
                                                            const Strided<const T>& b,
                                                            const Strided<T>& x, const Options&) {
-    int info = 0;
-    Kokkos::single(
-        Kokkos::PerTeam(member),
-        [&](int& result) { result = static_cast<int>(Thomas<T>{A}.solve(b, x).row + 1); }, info);
-    member.team_barrier();
-    return info - 1;
+    if constexpr (std::is_same_v<Member, ThreadMember>) {
+      return Thomas<T>{A}.solve(b, x).row;
+    } else {
+      int info = 0;
+      Kokkos::single(
+          Kokkos::PerTeam(member),
+          [&](int& result) { result = static_cast<int>(Thomas<T>{A}.solve(b, x).row + 1); }, info);
+      member.team_barrier();
+      return info - 1;
+    }
   }
 };
 

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_FACTORED_HPP
+#define TRIKKOS_IMPL_FACTORED_HPP
+
+#include <impl/factored/Trikkos_FactoredLanes.hpp>
+#include <impl/factored/Trikkos_FactoredOnChip.hpp>
+#include <impl/segmented/Trikkos_Segmented.hpp>
+
+namespace Trikkos::Impl {
+
+/// `Algorithm::factored` as a host call: the factors of a Plan's one matrix where they may be used,
+/// else `segmented`.
+template <class T, class Exec>
+class FactoredCall {
+  using Stable = typename FormsOf<Algorithm::segmented>::template Call<T, Exec>;
+  static constexpr bool on_host = is_host_v<Exec>;
+
+ public:
+  FactoredCall(const Shape& shape, const Options& options)
+      : m_stable(shape, Options(options).algorithm(Algorithm::segmented)),
+        m_shape(shape),
+        m_on_chip(on_host ? 0 : shape.n) {}
+
+  /// Whether `automatic` should choose it.
+  static bool is_for(const Shape& shape) {
+    if (!shape.is_factored_once || shape.matrices != 1 || shape.n == 0) return false;
+    if constexpr (on_host)
+      return shape.count >= lane_count<T> && shape.n <= longest_on_host;
+    else
+      return FactoredShape<T>(shape.n).chunks > 0;
+  }
+
+  std::int64_t storage_words() const { return m_stable.storage_words(); }
+  std::int64_t shared_words() const {
+    std::int64_t words = m_stable.shared_words();
+    if constexpr (on_host) {
+      using Kernel = SolveFactoredLanes<T>;
+      if (can_factor())
+        words = std::max(words, Kernel::groups_of(m_shape.count) * Kernel::group_words(m_shape.n));
+    }
+    return words;
+  }
+  std::int64_t parallel_items() const { return m_stable.parallel_items(); }
+  void solve(const Exec& exec, const Problem<T>& problem) const { m_stable.solve(exec, problem); }
+
+  std::int64_t factor_words() const { return can_factor() ? factors(nullptr).words : 0; }
+  bool factor(const Exec& exec, const Systems<T>& A, T* memory) const {
+    if (!can_factor()) return false;
+    const FactorsAre found =
+        Impl::factor(exec, A.first, factors(memory), "Trikkos::factored::factor");
+    return found >= (on_host ? FactorsAre::stable : FactorsAre::stable_in_chunks);
+  }
+  void solve_factored(const Exec& exec, const Problem<T>& problem, T* memory) const {
+    if (problem.resets)
+      Kokkos::parallel_for("Trikkos::factored::reset", range(exec, 1),
+                           ResetDiagnosis{problem.diagnosis});
+    const Factors<T> factors = this->factors(memory);
+    if constexpr (on_host) {
+      using Kernel = SolveFactoredLanes<T>;
+      const std::int64_t groups = Kernel::groups_of(std::min(problem.count(), m_shape.count));
+      Kokkos::parallel_for("Trikkos::factored", range(exec, groups),
+                           Kernel{factors, problem, groups});
+    } else {
+      constexpr int each = FactoredShape<T>::most_of_thread;
+      if (!m_on_chip.fits(each, each))
+        launch<1, false>(exec, problem, factors);
+      else if (problem.count() > 1 && problem.b.system_stride < problem.b.row_stride)
+        launch<each, true>(exec, problem, factors);
+      else
+        launch<each, false>(exec, problem, factors);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t longest_on_host = 8192;  // for which memory is taken by threads
+
+  bool can_factor() const {
+    return m_shape.is_factored_once && m_shape.matrices == 1 && m_shape.n > 0 &&
+           (on_host || m_on_chip.chunks > 0);
+  }
+  Factors<T> factors(T* memory) const {
+    return on_host ? Factors<T>::whole(m_shape.n, m_shape.periodic, memory)
+                   : m_on_chip.factors(m_shape.periodic, memory);
+  }
+  template <int each, bool Interleaved>
+  void launch(const Exec& exec, const Problem<T>& problem, const Factors<T>& factors) const {
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<FactoredShape<T>::most_threads, 2>>;
+    const int systems = m_on_chip.systems(Interleaved, each);
+    const int league = static_cast<int>((problem.count() + systems - 1) / systems);
+    const auto policy = Kokkos::Experimental::prefer(
+        light(Teams(exec, league, m_on_chip.threads(systems, each))
+                  .set_scratch_size(0, Kokkos::PerTeam(m_on_chip.scratch_bytes(systems)))),
+        Kokkos::Experimental::DesiredOccupancy(m_on_chip.desired_occupancy(
+            systems, each, sizeof(T) * static_cast<std::size_t>(factors.words))));
+    Kokkos::parallel_for(
+        "Trikkos::factored", policy,
+        SolveFactored<T, each, Interleaved>{factors, problem.b, problem.x, problem.count(),
+                                            problem.diagnosis, m_on_chip, systems});
+  }
+
+  Stable m_stable;
+  Shape m_shape;
+  FactoredShape<T> m_on_chip;
+};
+
+/// In a kernel nothing is factored beforehand: it is `segmented` there.
+template <>
+struct FormsOf<Algorithm::factored> : FormsOf<Algorithm::segmented> {
+  template <class T, class Exec>
+  using Call = FactoredCall<T, Exec>;
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_FACTOREDLANES_HPP
+#define TRIKKOS_IMPL_FACTOREDLANES_HPP
+
+#include <algorithm>
+#include <impl/Trikkos_LaneVectors.hpp>
+#include <impl/Trikkos_Method.hpp>
+#include <impl/factored/Trikkos_Factors.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+
+/// \file
+/// Many right-hand sides with one factored matrix where the execution space is the host: each SIMD
+/// lane sweeps over one of them, a few vectors of lanes at a time, as one would wait for itself.
+///
+/// Traffic: 1 word an unknown read, 1 written.
+
+namespace Trikkos::Impl {
+
+template <class T>
+struct SolveFactoredLanes {
+  using V = Lanes<T>;
+  using F = Factors<T>;
+  static constexpr int width = lane_count<T>, vectors = 4;
+  static constexpr std::int64_t most_groups = 64;
+
+  Factors<T> factors;  // one chunk
+  Problem<T> problem;
+  std::int64_t groups;  // of threads' work, each with memory of its own
+
+  static std::int64_t groups_of(std::int64_t count) {
+    return std::min(most_groups, (count + vectors * width - 1) / (vectors * width));
+  }
+  static std::int64_t group_words(std::int64_t n) { return n * vectors * width; }
+
+  void operator()(std::int64_t group) const {
+    const std::int64_t count = problem.count(), vector_count = (count + width - 1) / width;
+    const std::int64_t end = (group + 1) * vector_count / groups;
+    auto* const z = reinterpret_cast<V*>(problem.storage + group * group_words(factors.n));
+    std::int64_t v = group * vector_count / groups;
+    for (; v + vectors <= end && (v + vectors) * width <= count; v += vectors)
+      sweep<vectors>(v * width, width, z);
+    for (; v < end; ++v)
+      sweep<1>(v * width, static_cast<int>(std::min<std::int64_t>(width, count - v * width)), z);
+  }
+
+ private:
+  /// `many` vectors from system `first` on, the last of which has `count` lanes.
+  template <int many>
+  void sweep(std::int64_t first, int count, V* z) const {
+    const std::int64_t n = factors.n;
+    const auto coefficient = [&](typename F::Band band, std::int64_t i) {
+      return in_all_lanes(factors.at(band, i, 0));
+    };
+    V v[many], total[many];
+    for (int j = 0; j < many; ++j) v[j] = total[j] = constant<V>(0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const V inverse = coefficient(F::inverse, i), lower = -coefficient(F::lower, i);
+      for (int j = 0; j < many; ++j) {
+        const V d = load_lanes<T>(problem.b, first + j * width, count, i);
+        v[j] = fused(lower, v[j], product(inverse, d));
+        z[i * many + j] = v[j];
+      }
+      if (!factors.periodic) continue;
+      const V last = coefficient(F::last, i);
+      for (int j = 0; j < many; ++j) total[j] = fused(last, v[j], total[j]);
+    }
+    if (factors.periodic)
+      for (int j = 0; j < many; ++j) {
+        total[j] = -product(coefficient(F::inverse, n - 1), total[j]);
+        z[(n - 1) * many + j] = total[j];
+      }
+
+    Real<V> probe[many];
+    for (int j = 0; j < many; ++j) {
+      v[j] = constant<V>(0);
+      probe[j] = constant<Real<V>>(0);
+    }
+    const unsigned stored = all_lanes<T> >> (width - count);
+    for (std::int64_t i = n - 1; i >= 0; --i) {
+      const V upper = -coefficient(F::upper, i);
+      for (int j = 0; j < many; ++j) {
+        V right = z[i * many + j];
+        if (factors.periodic && i < n - 1)
+          right = fused(-coefficient(F::column, i), total[j], right);
+        v[j] = fused(upper, v[j], right);
+        probe[j] += finite_probe(v[j]);
+        z[i * many + j] = v[j];
+      }
+    }
+    for (int j = 0; j < many; ++j) {
+      for (int l = 0; l < count; ++l)
+        if (!(lane(probe[j], l) == 0)) diagnose(first + j * width + l, z + j, many, l);
+      for (std::int64_t i = 0; i < n; ++i)
+        store_lanes(problem.x, first + j * width, stored, i, z[i * many + j]);
+    }
+  }
+  /// What is not finite is reported in b, which is still what it was, and in x.
+  void diagnose(std::int64_t k, const V* x, int step, int l) const {
+    const Diagnosis found = problem.diagnosis.of(k, factors.n);
+    found.mark_suspect();
+    const Strided<const T> rhs = problem.b[k];
+    for (std::int64_t i = factors.n - 1; i >= 0; --i) {
+      if (!(finite_probe(lane(x[i * step], l)) == 0)) found.report_solution(i);
+      if (!(finite_probe(rhs[i]) == 0)) found.report(Status::Reason::not_finite, i);
+    }
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
