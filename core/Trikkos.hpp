@@ -18,6 +18,7 @@
 #include <Trikkos_Solve.hpp>
 #include <Trikkos_Status.hpp>
 #include <Trikkos_Tridiagonal.hpp>
+#include <Trikkos_VariableBatch.hpp>
 #include <Trikkos_Version.hpp>
 #include <Trikkos_Views.hpp>
 #include <Trikkos_Workspace.hpp>

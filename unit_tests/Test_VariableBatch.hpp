@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <FastError.hpp>
+#include <Outcome.hpp>
+#include <Trikkos.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+/// \file
+/// Systems of different sizes in the same arrays.
+
+namespace Test::Variable {
+
+using Reference::HostSystem;
+using Trikkos::Gallery;
+using Trikkos::Options;
+using Reason = Trikkos::Status::Reason;
+
+template <class T>
+using Vector = Kokkos::View<T*, TEST_EXECSPACE>;
+
+template <class T>
+struct Batch {
+  std::vector<HostSystem<T>> A;
+  std::vector<std::vector<T>> b;
+
+  std::vector<int> offsets() const {
+    std::vector<int> r{0};
+    for (const auto& a : A) r.push_back(r.back() + static_cast<int>(a.size()));
+    return r;
+  }
+};
+template <class T>
+Batch<T> make_batch(const std::vector<std::int64_t>& sizes) {
+  Batch<T> r;
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    r.A.push_back(gallery<T>(Gallery::uniform, sizes[k], 100 + k));
+    r.b.push_back(random_rhs<T>(sizes[k], 200 + k));
+  }
+  return r;
+}
+template <class T>
+std::vector<T> joined(const std::vector<std::vector<T>>& parts) {
+  std::vector<T> r;
+  for (const auto& p : parts) r.insert(r.end(), p.begin(), p.end());
+  return r;
+}
+/// In device memory, with what must not be read at the ends of systems.
+template <class T>
+auto to_device(const Batch<T>& batch) {
+  const TEST_EXECSPACE exec;
+  const T garbage(std::numeric_limits<Trikkos::Impl::Real<T>>::quiet_NaN());
+  std::vector<std::vector<T>> lower, diag, upper;
+  for (auto a : batch.A) {
+    if (a.size() > 0) a.lower.front() = a.upper.back() = garbage;
+    lower.push_back(a.lower);
+    diag.push_back(a.diag);
+    upper.push_back(a.upper);
+  }
+  return Trikkos::Tridiagonal{Reference::to_device(exec, joined(lower)),
+                              Reference::to_device(exec, joined(diag)),
+                              Reference::to_device(exec, joined(upper))};
+}
+
+/// The solutions of a solve, and its status.
+template <class T>
+std::vector<std::vector<T>> solutions(const Batch<T>& batch, Trikkos::Status& status,
+                                      bool in_place = false) {
+  const TEST_EXECSPACE exec;
+  const auto host = batch.offsets();
+  const Trikkos::VariableBatch<T, TEST_EXECSPACE> variable(exec, Reference::to_device(exec, host));
+  EXPECT_EQ(variable.systems(), static_cast<std::int64_t>(batch.A.size()));
+  EXPECT_EQ(variable.rows(), host.back());
+  const auto A = to_device(batch);
+  const auto b = Reference::to_device(exec, joined(batch.b));
+  const auto x = in_place ? b : Vector<T>("x", b.extent(0));
+  Trikkos::solve(exec, variable, A, b, x);
+  status = variable.status(exec);
+  const auto all = Reference::to_host(x);
+  std::vector<std::vector<T>> r;
+  for (std::size_t k = 0; k < batch.A.size(); ++k)
+    r.emplace_back(all.begin() + host[k], all.begin() + host[k + 1]);
+  return r;
+}
+
+template <class T>
+void expect_solved(const std::vector<std::int64_t>& sizes) {
+  const auto batch = make_batch<T>(sizes);
+  for (const bool in_place : {false, true}) {
+    Trikkos::Status status;
+    const auto x = solutions(batch, status, in_place);
+    EXPECT_TRUE(status.ok()) << status.why();
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      if (sizes[k] > 0) {
+        EXPECT_LE(fast_backward_error(batch.A[k], x[k], batch.b[k]), scaled<T>(1e-14)) << k;
+      }
+    }
+  }
+}
+template <class T>
+void solves_all_sizes() {
+  expect_solved<T>({5});
+  expect_solved<T>({0, 1, 0, 2, 3, 1, 1, 0});
+  std::vector<std::int64_t> rising, mixed;
+  for (std::int64_t n = 1; n < 70; ++n) rising.push_back(n);
+  for (int k = 0; k < 300; ++k) mixed.push_back(k * 7919 % 41 == 0 ? 2000 : 1 + k * 31 % 57);
+  expect_solved<T>(rising);
+  expect_solved<T>(mixed);
+}
+TEST(TEST_CATEGORY, variable_batch_of_all_sizes) {
+  solves_all_sizes<double>();
+  solves_all_sizes<float>();
+  solves_all_sizes<Kokkos::complex<double>>();
+  solves_all_sizes<Kokkos::complex<float>>();
+}
+
+TEST(TEST_CATEGORY, variable_batch_of_no_rows) {
+  expect_solved<double>({});
+  expect_solved<double>({0, 0});
+}
+
+/// One that cannot be solved is named, and all others are.
+TEST(TEST_CATEGORY, variable_batch_spares_the_others) {
+  std::vector<std::int64_t> sizes;
+  for (int k = 0; k < 100; ++k) sizes.push_back(1 + k * 13 % 200);
+  const auto good = make_batch<double>(sizes);
+  for (const std::size_t k : {0, 37, 99})
+    for (const bool in_place : {false, true})
+      for (const Reason reason : {Reason::singular, Reason::not_finite}) {
+        auto batch = good;
+        auto& A = batch.A[k];
+        const std::int64_t row = A.size() / 2;
+        if (reason == Reason::not_finite) {
+          batch.b[k][row] = std::numeric_limits<double>::infinity();
+        } else {
+          A.diag[row] = 0;
+          A.lower[row] = A.upper[row] = 0;
+        }
+        Trikkos::Status status;
+        const auto x = solutions(batch, status, in_place);
+        EXPECT_EQ(status.reason, reason) << status.why();
+        EXPECT_EQ(status.system, static_cast<std::int64_t>(k));
+        EXPECT_GE(status.row, 0);
+        EXPECT_LT(status.row, A.size());
+        for (std::size_t other = 0; other < sizes.size(); ++other) {
+          if (other != k) {
+            EXPECT_LE(fast_backward_error(batch.A[other], x[other], batch.b[other]), 1e-14);
+          }
+        }
+      }
+}
+
+TEST(TEST_CATEGORY, variable_batch_refuses_nonsense) {
+  const TEST_EXECSPACE exec;
+  using Variable = Trikkos::VariableBatch<double, TEST_EXECSPACE>;
+  const auto message = [](const auto& f) {
+    try {
+      f();
+    } catch (const std::invalid_argument& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const auto refused = [&](const std::vector<int>& offsets, const Options& options = {}) {
+    return message([&] { Variable(exec, Reference::to_device(exec, offsets), options); });
+  };
+  EXPECT_EQ(refused({}),
+            "Trikkos::VariableBatch: offsets has 0 entries, expected one more than systems");
+  EXPECT_EQ(refused({1, 2}), "Trikkos::VariableBatch: offsets(0) is 1, expected 0");
+  EXPECT_EQ(refused({0, 5, 4}),
+            "Trikkos::VariableBatch: offsets(2) is 4, expected at least 5 as the one before");
+  EXPECT_EQ(refused({0, 5}, Options{}.algorithm(Trikkos::Algorithm::pcr)),
+            "Trikkos::VariableBatch: algorithm is pcr, expected automatic or segmented");
+  const Variable variable(exec, Reference::to_device(exec, std::vector<int>{0, 3, 7}));
+  const auto A = Trikkos::gallery<double>(exec, Gallery::uniform, 8);
+  const Vector<double> b("b", 8), x("x", 8);
+  EXPECT_EQ(message([&] { Trikkos::solve(exec, variable, A, b, x); }),
+            "Trikkos::solve: A has 8 rows, expected 7 (the batch)");
+}
+
+}  // namespace Test::Variable
