@@ -96,6 +96,25 @@ TEST(TEST_CATEGORY, factored_counts) {
     expect_solved_with_plan(A, count, Options{}, {Algorithm::factored, 1e-15});
 }
 
+/// However many were expected.
+TEST(TEST_CATEGORY, factored_more_than_expected) {
+  const TEST_EXECSPACE exec;
+  for (const Algorithm algorithm : {Algorithm::factored, Algorithm::thomas})
+    for (const std::int64_t expected : {0, 1, 40, 500})
+      for (const std::int64_t count : {1, 3, 200}) {
+        const auto A = gallery<double>(Gallery::uniform_dominant, 100, 1);
+        const auto batch = right_hand_sides_of(A, count);
+        const DeviceBatch<double> device(batch, Layout::right);
+        const Plan plan(exec, Reference::to_device(exec, A), Options{}.algorithm(algorithm),
+                        expected);
+        Trikkos::solve(exec, plan, device.b, device.x);
+        EXPECT_TRUE(plan.status(exec).ok());
+        EXPECT_EQ(plan.algorithm(), algorithm);
+        for (std::int64_t k = 0; k < count; ++k)
+          EXPECT_LE(eta_of(batch, k, device.solution(k), Transpose::none), 1e-15);
+      }
+}
+
 TEST(TEST_CATEGORY, factored_layouts) {
   for (const std::int64_t n : {7, 64, 65}) {
     const auto A = gallery<double>(Gallery::uniform_dominant, n, 1);
@@ -170,10 +189,10 @@ TEST(TEST_CATEGORY, factored_families) {
     for (const Gallery type : {Gallery::clement, Gallery::lesp, Gallery::dorr, Gallery::inverse_kms,
                                Gallery::toeplitz_64, Gallery::tiny_lower})
       expect_right(gallery<double>(type, n));
-    for (const auto boundary : {Boundary::open, Boundary::periodic})
-      for (const double diag : {0.5, 1., 2.})
-        for (const double upper : {1., -1., 0.1, 3.})
-          expect_right(toeplitz(n, -1., diag, upper, boundary));
+    for (const double diag : {0.5, 1., 2.})
+      for (const double upper : {1., -1., 0.1, 3.}) expect_right(toeplitz(n, -1., diag, upper));
+    for (const double upper : {1., 0.1, -0.5})  // others are singular rings for some n
+      expect_right(toeplitz(n, -1., 2., upper, Boundary::periodic));
   }
 }
 

@@ -21,7 +21,9 @@ class FactoredCall {
   FactoredCall(const Shape& shape, const Options& options)
       : m_stable(shape, Options(options).algorithm(Algorithm::segmented)),
         m_shape(shape),
-        m_on_chip(on_host ? 0 : shape.n) {}
+        m_on_chip(on_host ? 0 : shape.n) {
+    m_shape.count = std::max<std::int64_t>(shape.count, 1);
+  }
 
   /// Whether `automatic` should choose it.
   static bool is_for(const Shape& shape) {
