@@ -184,13 +184,19 @@ TEST(TEST_CATEGORY, factored_families) {
     const auto expect_right = [&](const HostSystem<double>& A) {
       const TEST_EXECSPACE exec;
       const Plan plan(exec, Reference::to_device(exec, A), {}, 1000);
+      SCOPED_TRACE(std::to_string(A.lower[1]) + ", " + std::to_string(A.diag[1]) + ", " +
+                   std::to_string(A.upper[1]));
       expect_solved_with_plan(A, 9, Options{}, {plan.algorithm()});
     };
-    for (const Gallery type : {Gallery::clement, Gallery::lesp, Gallery::dorr, Gallery::inverse_kms,
-                               Gallery::toeplitz_64, Gallery::tiny_lower})
+    for (const Gallery type : {Gallery::lesp, Gallery::inverse_kms, Gallery::toeplitz_64})
       expect_right(gallery<double>(type, n));
-    for (const double diag : {0.5, 1., 2.})
-      for (const double upper : {1., -1., 0.1, 3.}) expect_right(toeplitz(n, -1., diag, upper));
+    for (const Gallery type : {Gallery::clement, Gallery::tiny_lower, Gallery::dorr})
+      if (n < 1000) expect_right(gallery<double>(type, n));  // x overflows beyond
+    // one solution of the recurrence grows and one decays, or none does: else A^-1 may overflow
+    using Pair = std::pair<double, double>;
+    for (const auto& [diag, upper] : {Pair(2, 1), Pair(1, 1), Pair(0.5, 1), Pair(2, -1),
+                                      Pair(1, -1), Pair(0.5, -1), Pair(2, 0.1), Pair(1, 0.1)})
+      expect_right(toeplitz(n, -1., diag, upper));
     for (const double upper : {1., 0.1, -0.5})  // others are singular rings for some n
       expect_right(toeplitz(n, -1., 2., upper, Boundary::periodic));
   }
