@@ -77,15 +77,9 @@ struct FindNotFinite {
 template <class T, class Offsets>
 struct SolveEachAgain {
   Offsets offsets;
-  Tridiagonal<Kokkos::View<const T*, Kokkos::LayoutStride, typename Offsets::memory_space,
-                           Kokkos::MemoryTraits<Kokkos::Unmanaged>>>
-      A;
-  Kokkos::View<const T*, Kokkos::LayoutStride, typename Offsets::memory_space,
-               Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-      b;
-  Kokkos::View<T*, Kokkos::LayoutStride, typename Offsets::memory_space,
-               Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-      x;
+  Bands<T> A;  // the diagonal blocks
+  Strided<const T> b;
+  Strided<T> x;
   Options options;
   char* memory;
   VariableReport* report;
@@ -94,22 +88,22 @@ struct SolveEachAgain {
     if (report->suspect == 0) return;
     const std::int64_t begin = offsets(k), n = offsets(k + 1) - begin;
     if (n == 0) return;
-    const Kokkos::pair<std::int64_t, std::int64_t> rows(begin, begin + n);
-    const auto part = [&](const auto& v) { return Kokkos::subview(v, rows); };
-    const std::int64_t words = words_before(begin, k);
-    const ThreadMember thread{memory + words * sizeof(T), thread_memory_bytes<T>(n, options)};
-    const int info =
-        solve_in_team<T>(thread, Tridiagonal{part(A.lower), part(A.diag), part(A.upper)}, part(b),
-                         part(x), options_of_thread(options));
-    std::int64_t bad = info > 0 ? info - 1 : n;
-    for (std::int64_t i = begin; i < begin + n; ++i) {
-      const bool in_A = (i == begin || finite_probe(A.lower(i)) == 0) &&
-                        finite_probe(A.diag(i)) == 0 &&
-                        (i == begin + n - 1 || finite_probe(A.upper(i)) == 0);
-      if (!in_A || !(finite_probe(b(i)) == 0)) return lower(Status::Reason::not_finite, i);
-      if (bad == n && !(finite_probe(x(i)) == 0)) bad = i - begin;
+    Bands<T> block = A;
+    block.n = n;
+    for (auto& band : block.band) band = band.from(begin);
+    const Strided<const T> right = b.from(begin);
+    const Strided<T> left = x.from(begin);
+    const ThreadMember thread{memory + words_before(begin, k) * sizeof(T),
+                              thread_memory_bytes<T>(n, options)};
+    std::int64_t bad = FormsOf<Algorithm::segmented>::solve_in_team<T>(thread, block, right, left,
+                                                                       options_of_thread(options));
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto probe = finite_probe(block.lower(i)) + finite_probe(block.diag(i)) +
+                         finite_probe(block.upper(i)) + finite_probe(right[i]);
+      if (!(probe == 0)) return lower(Status::Reason::not_finite, begin + i);
+      if (bad < 0 && !(finite_probe(left[i]) == 0)) bad = i;
     }
-    if (bad < n) lower(Status::Reason::singular, begin + bad);
+    if (bad >= 0) lower(Status::Reason::singular, begin + bad);
   }
   /// Of memory, for all systems before the k-th.
   static KOKKOS_INLINE_FUNCTION std::int64_t words_before(std::int64_t rows, std::int64_t k) {
@@ -214,22 +208,11 @@ class VariableBatch {
                {left.data, 0, left.stride});
     Kokkos::parallel_for("Trikkos::VariableBatch::check", Impl::range(exec, rows()),
                          Impl::FindNotFinite<T>{{left.data, left.stride}, m_report.data()});
-    const auto view = [&](auto* data, std::int64_t stride) {
-      using Value = std::remove_pointer_t<decltype(data)>;
-      return Kokkos::View<Value*, Kokkos::LayoutStride, typename Exec::memory_space,
-                          Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-          data, Kokkos::LayoutStride(rows(), stride));
-    };
-    const auto kept = in_place ? Impl::Strided<const T>{m_kept.data(), 1} : right;
-    const auto band = [&](const Impl::Strided<const T>& v) { return view(v.data, v.stride); };
-    Kokkos::parallel_for("Trikkos::VariableBatch::solve_each_again", Impl::range(exec, systems()),
-                         Again{m_device_offsets,
-                               {band(blocks.band[0]), band(blocks.band[1]), band(blocks.band[2])},
-                               band(kept),
-                               view(left.data, left.stride),
-                               options(),
-                               reinterpret_cast<char*>(m_memory.data()),
-                               m_report.data()});
+    blocks.scale_rows = options().scaling() == Scaling::rows;
+    Kokkos::parallel_for(
+        "Trikkos::VariableBatch::solve_each_again", Impl::range(exec, systems()),
+        Again{m_device_offsets, blocks, in_place ? Impl::Strided<const T>{m_kept.data(), 1} : right,
+              left, options(), reinterpret_cast<char*>(m_memory.data()), m_report.data()});
   }
 
  private:
