@@ -127,7 +127,7 @@ struct SolveEachAgain {
 ///   if (!batch.status(exec).ok()) ...      // waits
 ///
 /// All systems are solved at once as the diagonal blocks of one matrix, by `segmented`, so that
-/// tiny ones cost no more a row than huge ones: 120 bytes a row in double, 136 where x is b. If one
+/// tiny ones cost no more a row than huge ones: 113 bytes a row in double, 129 where x is b. If one
 /// of them has no finite solution, each is solved again by itself, which is slow, and spoils no
 /// other. What is before the first and behind the last entry of a system's lower and upper band is
 /// not read.
