@@ -37,10 +37,10 @@
 namespace Trikkos {
 
 namespace Impl {
-/// By a team, or a thread as one.
+/// By a thread as a team of one.
 template <class T, class Member, class Matrix, class B, class X>
-KOKKOS_INLINE_FUNCTION int solve_in_team(const Member& member, const Matrix& A, const B& b,
-                                         const X& x, const Options& options) {
+KOKKOS_FORCEINLINE_FUNCTION int solve_in_team(const Member& member, const Matrix& A, const B& b,
+                                              const X& x, const Options& options) {
   Bands<T> rows = bands(A, options.transpose());
   rows.scale_rows = options.scaling() == Scaling::rows;
   if (rows.n == 0) return 0;
@@ -224,7 +224,14 @@ template <TeamMember Member, class... Views, class B, class X>
   TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
   static_assert(Matrix::rank() == 1 && B::rank() == 1 && X::rank() == 1,
                 "Trikkos::solve: A, b and x must have rank 1 inside a kernel");
-  return Impl::solve_in_team<T>(member, A, b, x, options);
+  Impl::Bands<T> rows = Impl::bands(A, options.transpose());
+  rows.scale_rows = options.scaling() == Scaling::rows;
+  if (rows.n == 0) return 0;
+  return 1 + static_cast<int>(
+                 Impl::with_forms(options.algorithm(), rows.n, [&](auto forms) -> std::int64_t {
+                   return decltype(forms)::solve_in_team(member, rows, Impl::strided<const T>(b),
+                                                         Impl::strided<T>(x), options);
+                 }));
 }
 
 }  // namespace Trikkos
