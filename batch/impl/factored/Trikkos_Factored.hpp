@@ -91,11 +91,12 @@ class FactoredCall {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<FactoredShape<T>::most_threads, 2>>;
     const int systems = m_on_chip.systems(Interleaved, each);
     const int league = static_cast<int>((problem.count() + systems - 1) / systems);
-    const auto policy = Kokkos::Experimental::prefer(
-        light(Teams(exec, league, m_on_chip.threads(systems, each))
-                  .set_scratch_size(0, Kokkos::PerTeam(m_on_chip.scratch_bytes(systems)))),
+    // light last: the other way round nvcc spends a minute on the policy's type
+    const auto policy = light(Kokkos::Experimental::prefer(
+        Teams(exec, league, m_on_chip.threads(systems, each))
+            .set_scratch_size(0, Kokkos::PerTeam(m_on_chip.scratch_bytes(systems))),
         Kokkos::Experimental::DesiredOccupancy(m_on_chip.desired_occupancy(
-            systems, each, sizeof(T) * static_cast<std::size_t>(factors.words))));
+            systems, each, sizeof(T) * static_cast<std::size_t>(factors.words)))));
     Kokkos::parallel_for(
         "Trikkos::factored", policy,
         SolveFactored<T, each, Interleaved>{factors, problem.b, problem.x, problem.count(),
