@@ -128,7 +128,7 @@ void add_boundary_value_problems(std::vector<Family>& all, std::int64_t n, Bound
     if (boundary == Boundary::open && condition > 1e15) continue;
     all.push_back({with("shooting", growth), toeplitz(n, -growth, 1, 0)});
     all.push_back({with("shooting backwards", growth), toeplitz(n, 0, 1, -growth)});
-    all.push_back({with("shooting with damping", growth), toeplitz(n, -growth, 1, 0.1)});
+    all.push_back({with("shooting with damping", growth), toeplitz(n, -growth, 1, 0.15)});
   }
 }
 
