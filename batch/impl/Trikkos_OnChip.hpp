@@ -25,26 +25,30 @@ namespace Trikkos::Impl {
 /// The systems of a team: each has 2^levels of its `lanes` threads, and those `rows` rows each.
 template <class T>
 struct OnChipShape {
-  static constexpr int default_lanes = 64, most_lanes = 128, longest = 17;
+  static constexpr int default_lanes = 64, most_lanes = 256, longest = 17;
 
   int n = 0, rows = 0, lanes = 0, levels = 0;  // no lanes: a team cannot hold a system
   int in_rows = 0;  // words of a slot of the tree that take the place of rows
 
-  OnChipShape() = default;
-  /// With partitions of so many rows exactly, if any.
-  explicit OnChipShape(std::int64_t n_, std::int64_t exactly = 0) {
-    if (n_ < 1 || n_ > scratch_limit) return;
+  /// In so many bytes of scratch; with partitions of so many rows exactly, if any.
+  OnChipShape(std::int64_t n_, bool interleaved, int granted, std::int64_t exactly = 0) {
+    if (n_ < 1 || n_ > granted) return;
     n = static_cast<int>(n_);
-    lanes = default_lanes;
     levels = n > 1 ? 1 : 0;
     const auto partition = [&] { return (n + partitions() - 1) / partitions(); };
     const std::int64_t most = exactly > 0 ? exactly : longest;
     while (partition() > most && partitions() < most_lanes) ++levels;
     // odd: threads that read rows an even number of words apart compete for banks
     rows = exactly > 0 ? static_cast<int>(exactly) : std::max(partition() | 1, 3);
-    lanes = std::max(lanes, partitions());
-    while (!fits() && systems() > 1) lanes /= 2;
-    if (!fits() || partition() > most || rows > longest || rows < 2) lanes = 0;
+    lanes = std::max(default_lanes, partitions());
+    // as many systems as memory moves at a time, or half of that where an SM holds two teams then
+    constexpr int line = 128 / sizeof(T);
+    if (interleaved) {
+      lanes = std::clamp(line * partitions(), default_lanes, most_lanes);
+      if (systems() >= line && !fits(std::max(granted / 2, scratch_limit))) lanes /= 2;
+    }
+    while (!fits(granted) && systems() > 1) lanes /= 2;
+    if (!fits(granted) || partition() > most || rows > longest || rows < 2) lanes = 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION int partitions() const { return 1 << levels; }
   KOKKOS_FORCEINLINE_FUNCTION int systems() const { return lanes >> levels; }
@@ -63,8 +67,8 @@ struct OnChipShape {
   }
 
  private:
-  bool fits() const {
-    return static_cast<int>(scratch_bytes()) + scratch_reserved(lanes) <= scratch_limit;
+  bool fits(int granted) const {
+    return static_cast<int>(scratch_bytes()) + scratch_reserved(lanes) <= granted;
   }
 };
 
@@ -73,6 +77,7 @@ struct SolveOnChip {
   Problem<T> problem;
   Elimination elimination;
   OnChipShape<T> shape;
+  bool in_bulk;  // contiguous systems of bands and b: aligned, equally far apart, long enough
 
   /// Whether rows make way for their pivot rows, so that they are eliminated once.
   static constexpr bool keeps = requires(
@@ -201,19 +206,10 @@ struct SolveOnChip {
     const int n = shape.n, words = shape.band_words();
     const Systems<T>& A = problem.A;
     Staging<Member> staging(member, arrivals);
-    TRIKKOS_UNROLL(1)
-    for (int j = 0; j < 3; ++j) {
-      const Vectors<const T> all{A.first.band[j].data, A.stride[j], A.first.band[j].stride};
-      const Vectors<const T> band = all.block(first);
-      T* const to = bands + j * words;
-      // What lies outside the matrix is not read, unless it lies between two systems.
-      const int begin = j == 0 ? 1 : 0, end = j == 2 ? n - 1 : n;
-      const bool is_between = !Interleaved && band.system_stride > band.row_stride && first > 0 &&
-                              first + here < problem.count();
-      staging.template load<Interleaved>(is_between ? runs(to, band, here, 0, n)
-                                                    : runs(to, band, here, begin, end));
-    }
-    staging.template load<Interleaved>(runs(bands + 3 * words, problem.b.block(first), here, 0, n));
+    if (!Interleaved && in_bulk && first > 0 && first + here < problem.count())
+      load_in_bulk(staging, bands, first, here);
+    else
+      load_bands(staging, bands, first, here);
     staging.wait();
     if (A.first.conjugated) {
       for (int i = member.team_rank(); i < 3 * words; i += member.team_size())
@@ -228,6 +224,36 @@ struct SolveOnChip {
     }
     member.team_barrier();
   }
+  /// What lies outside the matrix lies between two systems.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_in_bulk(Staging<Member>& staging, T* bands,
+                                                std::int64_t first, int here) const {
+    staging.load_runs(4 * here, shape.n, [&](int i) {
+      const int j = i & 3, s = i >> 2;
+      const T* const all = j < 3 ? problem.A.first.band[j].data : problem.b.data;
+      return Kokkos::pair<T*, const T*>(bands + j * shape.band_words() + place(s, 0),
+                                        all + (first + s) * problem.b.system_stride);
+    });
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_bands(Staging<Member>& staging, T* bands,
+                                              std::int64_t first, int here) const {
+    const int n = shape.n, words = shape.band_words();
+    const Systems<T>& A = problem.A;
+    TRIKKOS_UNROLL(1)
+    for (int j = 0; j < 3; ++j) {
+      const Vectors<const T> all{A.first.band[j].data, A.stride[j], A.first.band[j].stride};
+      const Vectors<const T> band = all.block(first);
+      T* const to = bands + j * words;
+      // What lies outside the matrix is not read, unless it lies between two systems.
+      const int begin = j == 0 ? 1 : 0, end = j == 2 ? n - 1 : n;
+      const bool is_between = !Interleaved && band.system_stride > band.row_stride && first > 0 &&
+                              first + here < problem.count();
+      staging.template load<Interleaved>(is_between ? runs(to, band, here, 0, n)
+                                                    : runs(to, band, here, begin, end));
+    }
+    staging.template load<Interleaved>(runs(bands + 3 * words, problem.b.block(first), here, 0, n));
+  }
 };
 
 /// `segmented` or `spike` on a device: on chip where a team can hold a system, else in two passes.
@@ -236,18 +262,17 @@ class DeviceSystems {
  public:
   DeviceSystems(const Shape& shape, const Options& options) : m_passes(shape, options) {
     const std::int64_t size = options.partition_size();
-    if (size == 0)
-      m_on_chip = OnChipShape<T>(shape.n);
-    else if (shape.count > 1)
-      m_on_chip = OnChipShape<T>(shape.n, Elimination::rows_in_one_go(std::min(size, shape.n)));
+    if (size > 0) m_exactly = Elimination::rows_in_one_go(std::min(size, shape.n));
+    if (size == 0 || shape.count > 1) m_n = shape.n;
+    m_on_chip = this->shape(false).lanes > 0;
   }
 
-  std::int64_t storage_words() const { return is_on_chip() ? 0 : m_passes.storage_words(); }
+  std::int64_t storage_words() const { return m_on_chip ? 0 : m_passes.storage_words(); }
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
 
   void solve(const Exec& exec, const Problem<T>& problem) const {
-    if (!is_on_chip()) return m_passes.solve(exec, problem);
+    if (!m_on_chip) return m_passes.solve(exec, problem);
     if (problem.resets)
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
@@ -261,23 +286,39 @@ class DeviceSystems {
   }
 
  private:
-  bool is_on_chip() const { return m_on_chip.lanes > 0; }
+  OnChipShape<T> shape(bool interleaved) const {
+    return {m_n, interleaved, granted_scratch<Exec>(), m_exactly};
+  }
 
+  static bool can_load_in_bulk(const Problem<T>& problem) {
+    const Vectors<const T>& b = problem.b;
+    const std::int64_t n = problem.n();
+    std::size_t bytes = sizeof(T) * static_cast<std::size_t>(b.system_stride | n) |
+                        reinterpret_cast<std::uintptr_t>(b.data);
+    bool alike = b.row_stride == 1;
+    for (int j = 0; j < 3; ++j) {
+      const auto& band = problem.A.first.band[j];
+      alike = alike && band.stride == 1 && problem.A.stride[j] == b.system_stride;
+      bytes |= reinterpret_cast<std::uintptr_t>(band.data);
+    }
+    return alike && is_bulk(bytes, sizeof(T) * n);
+  }
   template <bool Interleaved>
   void launch(const Exec& exec, const Problem<T>& problem) const {
     using Kernel = SolveOnChip<T, Elimination, Interleaved>;
-    // 3 of 128 threads: else registers are hoarded for addresses
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<OnChipShape<T>::most_lanes, 3>>;
-    OnChipShape<T> shape = m_on_chip;
+    // of more threads than there are: else registers are hoarded for addresses
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<384, 1>>;
+    OnChipShape<T> shape = this->shape(Interleaved);
     shape.in_rows = Kernel::in_rows;
     const int league = static_cast<int>((problem.count() + shape.systems() - 1) / shape.systems());
     Kokkos::parallel_for(Elimination::label("on_chip"),
                          light(Teams(exec, league, shape.lanes)
                                    .set_scratch_size(0, Kokkos::PerTeam(shape.scratch_bytes()))),
-                         Kernel{problem, {}, shape});
+                         Kernel{problem, {}, shape, can_load_in_bulk(problem)});
   }
 
-  OnChipShape<T> m_on_chip;
+  std::int64_t m_n = 0, m_exactly = 0;
+  bool m_on_chip;
   DevicePartitions<T, Exec, Elimination> m_passes;
 };
 

@@ -27,6 +27,13 @@ KOKKOS_INLINE_FUNCTION constexpr int staged_words(int words) {
   return (words + multiple - 1) / multiple * multiple;
 }
 
+/// Runs of so many bytes are worth a bulk copy each, as a rule: an SM starts one every 12 cycles.
+inline constexpr int long_run = 512;
+/// Whether a run of so many bytes is, if it and the strides and addresses in `all` are aligned.
+constexpr bool is_bulk(std::size_t all, std::size_t bytes) {
+  return (all | bytes) % staging_alignment == 0 && bytes >= long_run;
+}
+
 /// As many bytes as one instruction moves.
 struct alignas(staging_alignment) WideWord {
   std::uint32_t part[4];
@@ -115,9 +122,6 @@ class Staging {
     m_member.team_barrier();
   }
 
-  /// Runs of so many bytes are worth a bulk copy each, as a rule: an SM starts one every 12 cycles.
-  static constexpr int long_run = 512;
-
   /// All threads call it. Runs of less than `bulk` bytes are copied in words, wide ones if wanted.
   template <bool wide = false, int bulk = long_run, class T>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Runs<const T>& given) {
@@ -127,11 +131,8 @@ class Staging {
       const unsigned bytes = static_cast<unsigned>(sizeof(T)) * runs.words;
       m_bytes += bytes * runs.count;
       for (int i = m_member.team_rank(); i < runs.count; i += m_member.team_size())
-        asm volatile(
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-            "[%3];" ::"r"(shared(runs.scratch + i * runs.scratch_stride)),
-            "l"(runs.memory + i * runs.memory_stride), "r"(bytes), "r"(shared(m_arrivals))
-            : "memory");
+        start_bulk(runs.scratch + i * runs.scratch_stride, runs.memory + i * runs.memory_stride,
+                   bytes);
       return;
     }
 #endif
@@ -139,6 +140,25 @@ class Staging {
       load_words(runs.wide());
     else
       load_words(runs);
+  }
+  /// `count` runs of `words` words each, run(i) -> {scratch, memory}, that bulk copies are for: a
+  /// run is all that a thread looks at. All threads call it.
+  template <class Run>
+  KOKKOS_FORCEINLINE_FUNCTION void load_runs(int count, int words, const Run& run) {
+    using T = std::remove_pointer_t<decltype(run(0).first)>;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    const unsigned bytes = static_cast<unsigned>(sizeof(T)) * words;
+    m_bytes += bytes * count;
+    for (int i = m_member.team_rank(); i < count; i += m_member.team_size()) {
+      const auto [to, from] = run(i);
+      start_bulk(to, from, bytes);
+    }
+#else
+    for (int i = 0; i < count; ++i) {
+      const auto [to, from] = run(i);
+      load_words(Runs<const T>{to, from, 1, words, 0, 0});
+    }
+#endif
   }
   /// All threads: whatever any of them has loaded is there.
   KOKKOS_FORCEINLINE_FUNCTION void wait() const {
@@ -209,6 +229,15 @@ class Staging {
 #if defined(__CUDA_ARCH__)
   KOKKOS_FORCEINLINE_FUNCTION static unsigned shared(const void* p) {
     return static_cast<unsigned>(__cvta_generic_to_shared(p));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void start_bulk(void* to, const void* from, unsigned bytes) const {
+#  if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(shared(to)),
+        "l"(from), "r"(bytes), "r"(shared(m_arrivals))
+        : "memory");
+#  endif
   }
 #endif
 

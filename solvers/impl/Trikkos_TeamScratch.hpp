@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_TEAMSCRATCH_HPP
 #define TRIKKOS_IMPL_TEAMSCRATCH_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_KernelTeam.hpp>
@@ -14,6 +15,12 @@ inline constexpr int scratch_limit = 48 * 1024;  // what every backend grants at
 
 KOKKOS_INLINE_FUNCTION constexpr int scratch_reserved(int team_size) {
   return 8 * (team_size + 2);  // ... less what Kokkos keeps of it for team reductions
+}
+
+/// What teams of a kernel may ask for: Kokkos 5 grants what the device has.
+template <class Exec>
+int granted_scratch() {
+  return std::max(scratch_limit, Kokkos::TeamPolicy<Exec>::scratch_size_max(0));
 }
 
 /// `bytes` of the team's scratch, of which the last few are for alignment.
