@@ -68,19 +68,27 @@ struct SpikeTips {
         first_f(constant<V>(0)),
         first_w(constant<V>(0)) {}
 
+  /// x_k = f - l x_prev - q x_(k+1)
+  KOKKOS_FORCEINLINE_FUNCTION PivotRow<V> pivot_row(const V& inv) const {
+    const V zero = constant<V>(0);
+    return {product(w, inv), zero, product(q, inv), zero, product(f, inv)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void eliminate_unpivoted(const V& inv, const Equation<V>& e) {
+    const V m = product(e.a, inv), t = -product(h, inv);
+    first_f = fused(t, f, first_f);
+    first_w = fused(t, w, first_w);
+    h = product(t, q);
+    p = fused(-m, q, e.b);
+    q = e.c;
+    f = fused(-m, f, e.d);
+    w = -product(m, w);
+  }
   template <Pivoting P, class Mask>
   KOKKOS_FORCEINLINE_FUNCTION void eliminate(std::int64_t, const Mask& two_by_two,
                                              const Equation<V>& e) {
     const V zero = constant<V>(0);
     if constexpr (P == Pivoting::none) {
-      const V inv = reciprocal(p), m = product(e.a, inv), t = -product(h, inv);
-      first_f = fused(t, f, first_f);
-      first_w = fused(t, w, first_w);
-      h = product(t, q);
-      p = fused(-m, q, e.b);
-      q = e.c;
-      f = fused(-m, f, e.d);
-      w = -product(m, w);
+      eliminate_unpivoted(reciprocal(p), e);
     } else {
       const PivotRows<V> r(p, q, f, two_by_two, e);
       const V Pw = select(two_by_two, zero, w), Cw = select(two_by_two, w, zero);
@@ -161,6 +169,8 @@ template <Pivoting P, class Stepping = LockStep>
 struct DiagonalPivoting {
   Stepping stepping;
 
+  static constexpr bool is_unpivoted = P == Pivoting::none && std::is_same_v<Stepping, LockStep>;
+
   /// What labels of kernels begin with.
   static std::string label(const char* kernel) { return std::string("Trikkos::spike::") + kernel; }
   /// Even: where the diagonal is zero, partitions of an odd number of rows are singular.
@@ -206,6 +216,68 @@ struct DiagonalPivoting {
       r.probe = select(present, r.probe, constant<Real<V>>(0));
       r.unstable = r.unstable & present;
     }
+    return r;
+  }
+
+  /// The same without pivoting for at most `most` rows, which make way for their pivot rows. In
+  /// `spare` are returned those of the first and the last unknown, which the reduced system tells,
+  /// too, and the growth.
+  template <int most, class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Segment<V> reduce(const Rows& rows,
+                                                       V (&spare)[most]) requires is_unpivoted {
+    static_assert(most >= 7);
+    const int m = rows.length();
+    SpikeTips<V> s(rows.equation(0));
+    Real<V> growth = constant<Real<V>>(0);
+    const auto put = [&](int at, const PivotRow<V>& row) {
+      spare[at] = row.l, spare[at + 1] = row.q, spare[at + 2] = row.f;
+    };
+    TRIKKOS_UNROLL(most)
+    for (int k = 1; k < most; ++k) {
+      if (k < m) {
+        const Equation<V> e = rows.inner_equation(k);
+        const V inv = reciprocal(s.p);
+        const PivotRow<V> row = s.pivot_row(inv);
+        if (k == 1)
+          put(0, row);
+        else
+          rows.keep_pivot(k, row);
+        const Real<V> size = magnitude(product(e.a, row.q));
+        growth = select(growth > size, growth, size);
+        s.eliminate_unpivoted(inv, e);
+      }
+    }
+    put(3, s.pivot_row(reciprocal(s.p)));
+    spare[6] = V(growth);
+    return m > 0 ? s.segment() : identity_segment<V>();
+  }
+  template <int most, class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(
+      const Rows& rows, const V (&spare)[most], const Bounds<V>& bounds) requires is_unpivoted {
+    const int m = rows.length();
+    V next = bounds.last;
+    Findings<V> r{finite_probe(bounds.first) + finite_probe(next)};
+    Real<V> largest = magnitude(next);
+    const auto unknown = [&](const V& l, const V& q, const V& f, const V& after) {
+      return fused(-q, after, fused(-l, bounds.prev, f));
+    };
+    TRIKKOS_UNROLL(most)
+    for (int k = most - 1; k >= 2; --k) {
+      if (k >= m) continue;
+      const PivotRow<V> row = rows.kept_pivot(k);
+      rows.store(k, next);
+      next = unknown(row.l, row.q, row.f, next);
+      r.probe += finite_probe(next);
+      const Real<V> size = magnitude(next);
+      largest = select(size > largest, size, largest);
+    }
+    if (m > 1) rows.store(1, next);
+    if (m > 0) rows.store(0, bounds.first);
+    const V last = unknown(spare[3], spare[4], spare[5], bounds.next);
+    const V first = m > 1 ? unknown(spare[0], spare[1], spare[2], next) : last;
+    r.unstable =
+        is_unstable(first - bounds.first, last - bounds.last, largest, magnitude(spare[6])) &
+        (r.probe == constant<Real<V>>(0));
     return r;
   }
 
