@@ -21,7 +21,7 @@ class FactoredCall {
   FactoredCall(const Shape& shape, const Options& options)
       : m_stable(shape, Options(options).algorithm(Algorithm::segmented)),
         m_shape(shape),
-        m_on_chip(on_host ? 0 : shape.n) {
+        m_on_chip(on_chip(shape)) {
     m_shape.count = std::max<std::int64_t>(shape.count, 1);
   }
 
@@ -31,7 +31,7 @@ class FactoredCall {
     if constexpr (on_host)
       return shape.count >= lane_count<T> && shape.n <= longest_on_host;
     else
-      return FactoredShape<T>(shape.n).chunks > 0;
+      return on_chip(shape).chunks > 0;
   }
 
   std::int64_t storage_words() const { return m_stable.storage_words(); }
@@ -66,16 +66,24 @@ class FactoredCall {
                            Kernel{factors, problem, groups});
     } else {
       constexpr int each = FactoredShape<T>::most_of_thread;
-      if (!m_on_chip.fits(each, each))
-        launch<1, false>(exec, problem, factors);
-      else if (problem.count() > 1 && problem.b.system_stride < problem.b.row_stride)
+      const bool interleaved =
+          problem.count() > 1 && problem.b.system_stride < problem.b.row_stride;
+      if (interleaved && m_on_chip.fits(each, each, m_on_chip.granted))
         launch<each, true>(exec, problem, factors);
-      else
+      else if (m_on_chip.fits(each, each))
         launch<each, false>(exec, problem, factors);
+      else
+        launch<1, false>(exec, problem, factors);
     }
   }
 
  private:
+  static FactoredShape<T> on_chip(const Shape& shape) {
+    if constexpr (on_host)
+      return {};
+    else
+      return {shape.n, granted_scratch<Exec>()};
+  }
   static constexpr std::int64_t longest_on_host = 8192;  // for which memory is taken by threads
 
   bool can_factor() const {

@@ -31,9 +31,10 @@ struct FactoredShape {
 
   int n = 0, rows = 0, chunks = 0;  // no chunks: a team cannot hold a system
   int group_bits = 0;               // chunks of a group: 2^group_bits
+  int granted = 0;                  // bytes of scratch: an SM holds two teams
 
   FactoredShape() = default;
-  explicit FactoredShape(std::int64_t n_) {
+  FactoredShape(std::int64_t n_, int granted_) : granted(std::max(scratch_limit, granted_ / 2)) {
     if (n_ < 1 || n_ > most_rows * most_threads) return;
     n = static_cast<int>(n_);
     chunks = (n + most_rows - 1) / most_rows;
@@ -42,7 +43,7 @@ struct FactoredShape {
     // one group if a thread may as well look at all chunks, else about as many as it has chunks
     while (1 << group_bits < chunks && (group_bits < 3 || 1 << 2 * group_bits < chunks))
       ++group_bits;
-    if (!fits(1, 1)) chunks = 0;
+    if (!fits(1, 1, granted)) chunks = 0;
   }
   Factors<T> factors(bool periodic, T* data) const {
     return {data, n, rows, chunks, 1 << group_bits, periodic};
@@ -59,9 +60,11 @@ struct FactoredShape {
   /// Interleaved: as many as memory moves at a time, if they fit. Else as many as leave the fewest
   /// threads idle. `each`: a thread.
   int systems(bool interleaved, int each) const {
-    const auto fit = [&](int s) { return s / each * chunks <= most_threads && fits(s, each); };
     int best = each;
     if (interleaved) {
+      const auto fit = [&](int s) {
+        return s / each * chunks <= most_threads && fits(s, each, granted);
+      };
       constexpr int line = 128 / sizeof(T);
       while (best < line && fit(2 * best)) best *= 2;
       while (best >= line && best / each * chunks < wanted_threads && fit(2 * best)) best *= 2;
@@ -83,9 +86,9 @@ struct FactoredShape {
         std::max<std::size_t>(scratch / (scratch_bytes(systems) + of_team), 1);
     return std::min<int>(100, 100 * teams * threads(systems, each) / threads_of_sm);
   }
-  bool fits(int systems, int each) const {
+  bool fits(int systems, int each, int bytes = scratch_limit) const {
     return static_cast<int>(scratch_bytes(systems)) + scratch_reserved(threads(systems, each)) <=
-           scratch_limit;
+           bytes;
   }
   int threads(int systems, int each) const { return (systems / each * chunks + 31) / 32 * 32; }
   KOKKOS_FORCEINLINE_FUNCTION int tile_words(int systems) const { return systems * pitch(); }
