@@ -14,6 +14,7 @@
 
 #define TRIKKOS_INSTANCES_OF(EXTERN, Exec, T)                                              \
   EXTERN template class Trikkos::Impl::Solver<T, Exec>;                                    \
+  EXTERN template class Trikkos::Impl::Solver<T, Exec, 2>;                                 \
   EXTERN template double Trikkos::Impl::worst_backward_error<T>(                           \
       const Exec&, const Trikkos::Impl::Systems<T>&, std::int64_t, std::int64_t,           \
       const Trikkos::Impl::Vectors<const T>&, const Trikkos::Impl::Vectors<const T>&);     \

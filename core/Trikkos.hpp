@@ -14,6 +14,7 @@
 #include <Trikkos_Marshal.hpp>
 #include <Trikkos_MatrixMarket.hpp>
 #include <Trikkos_Options.hpp>
+#include <Trikkos_Pentadiagonal.hpp>
 #include <Trikkos_Plan.hpp>
 #include <Trikkos_Solve.hpp>
 #include <Trikkos_Status.hpp>

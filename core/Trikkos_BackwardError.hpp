@@ -4,7 +4,7 @@
 #ifndef TRIKKOS_BACKWARDERROR_HPP
 #define TRIKKOS_BACKWARDERROR_HPP
 
-#include <Trikkos_Tridiagonal.hpp>
+#include <Trikkos_Pentadiagonal.hpp>
 #include <impl/Trikkos_Check.hpp>
 #include <impl/Trikkos_Residual.hpp>
 
@@ -41,14 +41,13 @@ double worst_backward_error(const Exec& exec, const Matrices& A, std::int64_t n,
 /// ill-conditioned A is (Higham, Accuracy and Stability, section 7.1). Infinite if A, x or b is not
 /// finite, 0 for an empty system.
 ///
-/// \param A     tridiagonal matrix of n rows, or many, rank 2 (system, n)
+/// \param A     Tridiagonal or Pentadiagonal of n rows, or many, rank 2 (system, n)
 /// \param x, b  rank 1 (n) or rank 2 (system, n); not modified
 /// \throws std::invalid_argument for extents that do not fit
 ///
 /// Blocking: allocates 88 bytes a system and waits. Reads A, x and b twice.
-template <ExecutionSpace Exec, class... Views, class X, class B>
-double backward_error(const Exec& exec, const Tridiagonal<Views...>& A, const X& x, const B& b) {
-  using Matrix = Tridiagonal<Views...>;
+template <ExecutionSpace Exec, BandMatrix Matrix, class X, class B>
+double backward_error(const Exec& exec, const Matrix& A, const X& x, const B& b) {
   using T = typename Matrix::value_type;
   TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::backward_error", Matrix);
   TRIKKOS_CHECK_VECTOR_VALUES("Trikkos::backward_error", "x", X, Matrix);

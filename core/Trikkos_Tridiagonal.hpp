@@ -42,6 +42,8 @@ struct Tridiagonal {
                     std::is_same_v<typename Upper::non_const_value_type, value_type>,
                 "Trikkos::Tridiagonal: lower, diag and upper must have the same value type");
   static KOKKOS_INLINE_FUNCTION constexpr int rank() { return static_cast<int>(Diag::rank()); }
+  /// Diagonals on either side of the main one.
+  static constexpr int half_bandwidth = 1;
 
   Lower lower;
   Diag diag;

@@ -10,16 +10,21 @@
 namespace Trikkos {
 
 namespace Impl {
-template <class T>
+template <class T, int W>
 struct CopyRow {
-  Systems<T> A;
-  Vectors<T> lower, diag, upper;
+  Systems<T, W> A;
+  Vectors<T> to[2 * W + 1];
+
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
     const auto [k, i] = split_index(index, A.first.n);
-    const Bands<T> from = A[k];
-    lower[k][i] = from.lower(i);
-    diag[k][i] = from.diag(i);
-    upper[k][i] = from.upper(i);
+    copy(A[k], k, i, std::make_integer_sequence<int, 2 * W + 1>{});
+  }
+
+ private:
+  template <int... j>
+  KOKKOS_FORCEINLINE_FUNCTION void copy(const Bands<T, W>& from, std::int64_t k, std::int64_t i,
+                                        std::integer_sequence<int, j...>) const {
+    ((to[j][k][i] = from.template entry<j - W>(i)), ...);
   }
 };
 }  // namespace Impl
@@ -30,14 +35,15 @@ struct CopyRow {
 ///   Trikkos::solve(exec, plan, b, x);   // no allocation, no fence, on this exec
 ///   plan.update(exec, A);               // new values, same size: no allocation
 ///
-/// A Plan copies the values of A (3 words a row): what happens to A's Views later does not concern
-/// it. One matrix of a length that fits on chip (n <= 5000 in double on a device, 8192 on a host
-/// for as many right-hand sides as SIMD lanes) is factored, too, LU without pivoting, 3 words more
-/// a row, 2 on a device and 2 for a ring: `automatic` and `Algorithm::factored` then move 16 bytes
-/// an unknown in double for each right-hand side, by 6 operations. Factors are used where they
-/// promise a backward error of some units in the last place, as for all diagonally dominant and
-/// positive definite matrices; `segmented` solves where not, and `algorithm()` tells.
-/// `Algorithm::thomas` uses them with one thread a right-hand side, 32 bytes an unknown.
+/// A Plan copies the values of A (a word for each entry): what happens to A's Views later does not
+/// concern it. One tridiagonal matrix of a length that fits on chip (n <= 5000 in double on a
+/// device, 8192 on a host for as many right-hand sides as SIMD lanes) is factored, too, LU without
+/// pivoting, 3 words more a row, 2 on a device and 2 for a ring: `automatic` and
+/// `Algorithm::factored` then move 16 bytes an unknown in double for each right-hand side, by 6
+/// operations. Factors are used where they promise a backward error of some units in the last
+/// place, as for all diagonally dominant and positive definite matrices; `segmented` solves where
+/// not, and `algorithm()` tells. `Algorithm::thomas` uses them with one thread a right-hand side,
+/// 32 bytes an unknown.
 ///
 /// No other algorithm stores factors: reading many matrices again costs a solve 72 bytes an unknown
 /// in double, reading factors of a pivoted elimination would cost 80. What `Scaling::columns` needs
@@ -49,7 +55,9 @@ struct CopyRow {
 /// where those fill the machine. Memory grows with them: for each in flight `thomas` takes 2 words
 /// a row, `refine` 2 and `verify` 1. So say how many there will be where there are many of few
 /// rows; one at a time is slow then. Many matrices have one right-hand side each.
-template <class T, ExecutionSpace Exec>
+///
+/// \tparam half_bandwidth  1 for tridiagonal matrices, 2 for pentadiagonal ones
+template <class T, ExecutionSpace Exec, int half_bandwidth = 1>
 class Plan {
  public:
   using value_type = T;
@@ -57,12 +65,13 @@ class Plan {
 
   /// Allocates; waits where there are factors to judge.
   /// \throws std::invalid_argument for bad shapes or options, or a negative rhs_count
-  template <class... Views>
-  Plan(const Exec& exec, const Tridiagonal<Views...>& A, const Options& options = {},
-       std::int64_t rhs_count = 1)
-      : m_work(exec, Impl::Solver<T, Exec>(shape_of(A, options, rhs_count), options)),
-        m_A{band(exec, "Trikkos::Plan::lower"), band(exec, "Trikkos::Plan::diag"),
-            band(exec, "Trikkos::Plan::upper"), A.boundary},
+  template <BandMatrix Matrix>
+  requires(Matrix::half_bandwidth == half_bandwidth)
+      Plan(const Exec& exec, const Matrix& A, const Options& options = {},
+           std::int64_t rhs_count = 1)
+      : m_work(exec,
+               Impl::Solver<T, Exec, half_bandwidth>(shape_of(A, options, rhs_count), options)),
+        m_A(copy_of(exec, A.boundary)),
         m_is_factored(std::make_shared<bool>(false)) {
     update(exec, A);
   }
@@ -70,9 +79,9 @@ class Plan {
   /// New values for matrices of the same size, number and boundary. No allocation; asynchronous but
   /// for `factored` and `thomas`, which wait for `exec` to judge the factors of one matrix.
   /// \throws std::invalid_argument where one of these differs
-  template <class... Views>
-  void update(const Exec& exec, const Tridiagonal<Views...>& A) const {
-    using Matrix = Tridiagonal<Views...>;
+  template <BandMatrix Matrix>
+  requires(Matrix::half_bandwidth == half_bandwidth) void update(const Exec& exec,
+                                                                 const Matrix& A) const {
     constexpr auto function = "Trikkos::Plan::update";
     TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::Plan::update", Matrix);
     TRIKKOS_CHECK_ACCESS("Trikkos::Plan::update", "A", Exec, Matrix);
@@ -85,10 +94,11 @@ class Plan {
     if (A.boundary != m_A.boundary)
       throw std::invalid_argument(std::string(function) + ": A is " + name(A.boundary) +
                                   ", expected " + name(m_A.boundary) + " (the plan's A)");
-    const auto vectors = [](const Band& band) { return Impl::vectors<T>(band); };
-    Kokkos::parallel_for("Trikkos::Plan::update", Impl::range(exec, matrices() * size()),
-                         Impl::CopyRow<T>{Impl::systems(A, matrices()), vectors(m_A.lower),
-                                          vectors(m_A.diag), vectors(m_A.upper)});
+    Impl::CopyRow<T, half_bandwidth> kernel{Impl::systems(A, matrices()), {}};
+    Impl::for_bands(m_A, [&](int j, const Band& band) {
+      kernel.to[half_bandwidth + j] = Impl::vectors<T>(band);
+    });
+    Kokkos::parallel_for("Trikkos::Plan::update", Impl::range(exec, matrices() * size()), kernel);
     *m_is_factored = m_work.m_solver.factor(exec, m_work.m_memory.data(), systems(matrices()));
   }
 
@@ -105,7 +115,9 @@ class Plan {
     return wanted == Algorithm::factored && !*m_is_factored ? Algorithm::segmented : wanted;
   }
   /// Device memory held.
-  std::size_t bytes() const { return m_work.bytes() + 3 * sizeof(T) * m_A.diag.size(); }
+  std::size_t bytes() const {
+    return m_work.bytes() + (2 * half_bandwidth + 1) * sizeof(T) * m_A.diag.size();
+  }
 
   /// \private
   void run(const Exec& exec, const Impl::Vectors<const T>& b, const Impl::Vectors<T>& x,
@@ -116,15 +128,15 @@ class Plan {
  private:
   using Band = Kokkos::View<T**, Kokkos::LayoutRight, typename Exec::memory_space>;
 
-  template <class... Views>
-  static Impl::Shape shape_of(const Tridiagonal<Views...>& A, const Options& options,
-                              std::int64_t rhs_count) {
-    using Matrix = Tridiagonal<Views...>;
+  using Copy = std::conditional_t<half_bandwidth == 1, Tridiagonal<Band>, Pentadiagonal<Band>>;
+
+  template <class Matrix>
+  static Impl::Shape shape_of(const Matrix& A, const Options& options, std::int64_t rhs_count) {
     constexpr auto function = "Trikkos::Plan";
     TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::Plan", Matrix);
     TRIKKOS_CHECK_ACCESS("Trikkos::Plan", "A", Exec, Matrix);
     Impl::check_matrix(function, A);
-    Impl::check_options(function, options);
+    Impl::check_options(function, options, half_bandwidth);
     Impl::check_count(function, "rhs_count", rhs_count);
     const std::int64_t matrices = Impl::system_count(A.diag);
     if (options.algorithm() == Algorithm::factored && matrices != 1)
@@ -133,25 +145,32 @@ class Plan {
     return {Impl::row_count(A.diag), Matrix::rank() == 1 ? rhs_count : matrices, matrices, true,
             A.boundary == Boundary::periodic};
   }
-  Band band(const Exec& exec, const std::string& label) const {
-    return Band(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), matrices(), size());
+  Copy copy_of(const Exec& exec, Boundary boundary) const {
+    const auto band = [&](const char* name) {
+      const std::string label = std::string("Trikkos::Plan::") + name;
+      return Band(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), matrices(), size());
+    };
+    if constexpr (half_bandwidth == 1)
+      return {band("lower"), band("diag"), band("upper"), boundary};
+    else
+      return {band("lower2"), band("lower"), band("diag"), band("upper"), band("upper2"), boundary};
   }
   /// The copy, for so many right-hand sides.
-  Impl::Systems<T> systems(std::int64_t count) const {
-    Impl::Systems<T> r = Impl::systems(m_A, count, options().transpose());
+  Impl::Systems<T, half_bandwidth> systems(std::int64_t count) const {
+    Impl::Systems<T, half_bandwidth> r = Impl::systems(m_A, count, options().transpose());
     if (matrices() == 1)
       for (std::int64_t& stride : r.stride) stride = 0;
     return r;
   }
 
-  Workspace<T, Exec> m_work;
-  Tridiagonal<Band> m_A;
+  Workspace<T, Exec, half_bandwidth> m_work;
+  Copy m_A;
   std::shared_ptr<bool> m_is_factored;  // of all copies, like the memory
 };
 
-template <class Exec, class... Views>
-Plan(const Exec&, const Tridiagonal<Views...>&, const Options& = {}, std::int64_t = 1)
-    -> Plan<typename Tridiagonal<Views...>::value_type, Exec>;
+template <class Exec, BandMatrix Matrix>
+Plan(const Exec&, const Matrix&, const Options& = {}, std::int64_t = 1)
+    -> Plan<typename Matrix::value_type, Exec, Matrix::half_bandwidth>;
 
 }  // namespace Trikkos
 

@@ -10,7 +10,7 @@
 #include <impl/Trikkos_ThreadMember.hpp>
 
 /// \file
-/// The one verb: `solve`, for one tridiagonal system A x = b of n rows or many.
+/// The one verb: `solve`, for one tridiagonal or pentadiagonal system A x = b of n rows or many.
 ///
 /// | A               | b and x          | solves                                    |
 /// |-----------------|------------------|-------------------------------------------|
@@ -23,12 +23,13 @@
 /// is `columns(b)`. Where it is square, its extents do not tell which is meant: rank 2 is always
 /// read as (system, row).
 ///
-/// Cost with `Algorithm::segmented`: 72 bytes and about 150 flops an unknown in double. Views of
-/// stride 1 are fastest.
+/// Cost with `Algorithm::segmented`: 72 bytes and about 150 flops an unknown in double, 104 bytes
+/// and about 500 flops for pentadiagonal A. Views of stride 1 are fastest.
 ///
 /// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
 /// nonsingular A, for each row by itself (`Scaling::rows`). `thomas` only for diagonally dominant
-/// A; elsewhere its Status says `unstable`.
+/// A; elsewhere its Status says `unstable`. Pentadiagonal A are for these two only: any other
+/// algorithm is an error, inside a kernel it aborts.
 ///
 /// Errors: wrong types fail to compile; wrong shapes and options throw std::invalid_argument before
 /// anything is launched; bad numbers never throw: x is then Inf or NaN, or flagged by the Status. A
@@ -41,14 +42,14 @@ namespace Impl {
 template <class T, class Member, class Matrix, class B, class X>
 KOKKOS_FORCEINLINE_FUNCTION int solve_in_team(const Member& member, const Matrix& A, const B& b,
                                               const X& x, const Options& options) {
-  Bands<T> rows = bands(A, options.transpose());
+  auto rows = bands(A, options.transpose());
   rows.scale_rows = options.scaling() == Scaling::rows;
   if (rows.n == 0) return 0;
-  return 1 +
-         static_cast<int>(with_forms(options.algorithm(), rows.n, [&](auto forms) -> std::int64_t {
-           return decltype(forms)::solve_in_team(member, rows, strided<const T>(b), strided<T>(x),
-                                                 options);
-         }));
+  return 1 + static_cast<int>(with_forms<Matrix::half_bandwidth>(
+                 options.algorithm(), rows.n, [&](auto forms) -> std::int64_t {
+                   return decltype(forms)::solve_in_team(member, rows, strided<const T>(b),
+                                                         strided<T>(x), options);
+                 }));
 }
 }  // namespace Impl
 
@@ -58,17 +59,18 @@ KOKKOS_FORCEINLINE_FUNCTION int solve_in_team(const Member& member, const Matrix
 ///
 /// \param exec  execution space instance; the only one used
 /// \param work  made for matrices of A's size; its `status(exec)` tells how it went
-/// \param A     Tridiagonal of n rows, rank 1 or 2, any layout
+/// \param A     Tridiagonal or Pentadiagonal of n rows, rank 1 or 2, any layout
 /// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
 /// \param x     solution, shaped like b; may be b
 /// \throws std::invalid_argument for extents that do not fit
-template <ExecutionSpace Exec, class T, class... Views, class B, class X>
-void solve(const Exec& exec, const Workspace<T, Exec>& work, const Tridiagonal<Views...>& A,
+template <ExecutionSpace Exec, class T, int half_bandwidth, BandMatrix Matrix, class B, class X>
+void solve(const Exec& exec, const Workspace<T, Exec, half_bandwidth>& work, const Matrix& A,
            const B& b, const X& x) {
-  using Matrix = Tridiagonal<Views...>;
   TRIKKOS_CHECK_SYSTEM("Trikkos::solve", Exec, Matrix, B, X);
   static_assert(std::is_same_v<typename Matrix::value_type, T>,
                 "Trikkos::solve: A must have the value type of the workspace");
+  static_assert(Matrix::half_bandwidth == half_bandwidth,
+                "Trikkos::solve: A must have as many diagonals as the workspace is for");
   constexpr auto function = "Trikkos::solve";
   Impl::check_matrix(function, A);
   Impl::expect_extent(function, "A", "rows", Impl::row_count(A.diag), work.size(), "the workspace");
@@ -88,8 +90,8 @@ void solve(const Exec& exec, const Workspace<T, Exec>& work, const Tridiagonal<V
 /// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
 /// \param x     solution, shaped like b; may be b
 /// \throws std::invalid_argument for extents that do not fit
-template <ExecutionSpace Exec, class T, class B, class X>
-void solve(const Exec& exec, const Plan<T, Exec>& plan, const B& b, const X& x) {
+template <ExecutionSpace Exec, class T, int half_bandwidth, class B, class X>
+void solve(const Exec& exec, const Plan<T, Exec, half_bandwidth>& plan, const B& b, const X& x) {
   using Matrix = Tridiagonal<Kokkos::View<T*, typename Exec::memory_space>>;
   TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
   TRIKKOS_CHECK_ACCESS("Trikkos::solve", "b", Exec, B);
@@ -107,29 +109,28 @@ void solve(const Exec& exec, const Plan<T, Exec>& plan, const B& b, const X& x) 
 /// Solves A x = b once: allocates a workspace, solves, waits, and says how it went.
 ///
 /// \param exec  execution space instance; the only one used
-/// \param A     Tridiagonal of n rows, rank 1 or 2, any layout
+/// \param A     Tridiagonal or Pentadiagonal of n rows, rank 1 or 2, any layout
 /// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
 /// \param x     solution, shaped like b; may be b
 /// \param options  the algorithm and all else
 /// \throws std::invalid_argument for extents that do not fit, or bad options
-template <ExecutionSpace Exec, class... Views, class B, class X>
-[[nodiscard]] Status solve(const Exec& exec, const Tridiagonal<Views...>& A, const B& b, const X& x,
+template <ExecutionSpace Exec, BandMatrix Matrix, class B, class X>
+[[nodiscard]] Status solve(const Exec& exec, const Matrix& A, const B& b, const X& x,
                            const Options& options = {}) {
-  using Matrix = Tridiagonal<Views...>;
   TRIKKOS_CHECK_SYSTEM("Trikkos::solve", Exec, Matrix, B, X);
   constexpr auto function = "Trikkos::solve";
   Impl::check_matrix(function, A);
   Impl::check_rhs(function, A, b);
   Impl::check_solution(function, b, x);
-  Impl::check_options(function, options);
+  Impl::check_options(function, options, Matrix::half_bandwidth);
   const Workspace work(exec, A, b, options);
   solve(exec, work, A, b, x);
   return work.status(exec);
 }
 
-/// Inside a kernel (or on the host): the calling thread solves one system by the Thomas algorithm.
-/// For diagonally dominant A. Needs no memory: pivots are computed again for the way back, 4 to 5
-/// divisions an unknown (beyond 4096 rows, n/8192 more).
+/// Inside a kernel (or on the host): the calling thread solves one tridiagonal system by the Thomas
+/// algorithm. For diagonally dominant A. Needs no memory: pivots are computed again for the way
+/// back, 4 to 5 divisions an unknown (beyond 4096 rows, n/8192 more).
 ///
 /// \param A, b, x  of rank 1
 /// \return 0, or 1 + the first row that is not finite or whose pivot is too small to trust x
@@ -150,24 +151,30 @@ template <class... Views, class B, class X>
 /// Bytes of level-0 scratch that a team needs to solve a system of n rows inside a kernel, for
 /// `TeamPolicy::set_scratch_size(0, Kokkos::PerTeam(bytes))`, besides what the kernel itself takes.
 /// `automatic`, `segmented`, `spike`: 3 words a row and 22 a partition (of 16 rows unless the
-/// options say otherwise); `pcr`: 4 words a row, 5 for a periodic matrix; `thomas`: none. What a
-/// backend grants is `TeamPolicy::scratch_size_max(0)`: seen were 40 KiB on CUDA (Kokkos 4.6), 32
-/// on OpenMP.
-template <class T>
+/// options say otherwise); `pcr`: 4 words a row, 5 for a periodic matrix; `thomas`: none. For a
+/// pentadiagonal matrix (`half_bandwidth` 2) 5 words a row and 84 a partition. What a backend
+/// grants is `TeamPolicy::scratch_size_max(0)`: seen were 40 KiB on CUDA (Kokkos 4.6),
+/// 32 on OpenMP.
+template <class T, int half_bandwidth = 1>
 KOKKOS_INLINE_FUNCTION constexpr std::size_t team_scratch_bytes(
     std::int64_t n, const Options& options = {}, Boundary boundary = Boundary::open) {
   return Impl::team_bytes<T>(
-      Impl::with_forms(options.algorithm(), n, [&](auto forms) -> std::int64_t {
-        return decltype(forms)::team_words(n, options, boundary == Boundary::periodic);
+      Impl::with_forms<half_bandwidth>(options.algorithm(), n, [&](auto forms) -> std::int64_t {
+        const bool periodic = boundary == Boundary::periodic;
+        if constexpr (half_bandwidth == 1)
+          return decltype(forms)::team_words(n, options, periodic);
+        else
+          return decltype(forms)::template team_words<half_bandwidth>(n, options, periodic);
       }));
 }
 
 /// Bytes of memory that one thread needs to solve a system of n rows with these options.
-/// `automatic`, `segmented`, `spike`: 3 words a row and 22 for each 66 rows; others as a team.
-template <class T>
+/// `automatic`, `segmented`, `spike`: 3 words a row and 22 for each 66 rows; others as a team. For
+/// a pentadiagonal matrix 5 words a row and 84 for each 66 rows.
+template <class T, int half_bandwidth = 1>
 KOKKOS_INLINE_FUNCTION constexpr std::size_t thread_memory_bytes(
     std::int64_t n, const Options& options = {}, Boundary boundary = Boundary::open) {
-  return team_scratch_bytes<T>(n, Impl::options_of_thread(options), boundary);
+  return team_scratch_bytes<T, half_bandwidth>(n, Impl::options_of_thread(options), boundary);
 }
 
 /// Inside a kernel (or on the host): the calling thread solves one system with the algorithm of the
@@ -182,11 +189,9 @@ KOKKOS_INLINE_FUNCTION constexpr std::size_t thread_memory_bytes(
 ///                 aborts where it is not
 /// \param options  as for a team
 /// \return as for a team
-template <class... Views, class B, class X, ViewType Memory>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(ThisThread, const Tridiagonal<Views...>& A,
-                                               const B& b, const X& x, const Memory& memory,
-                                               const Options& options = {}) {
-  using Matrix = Tridiagonal<Views...>;
+template <BandMatrix Matrix, class B, class X, ViewType Memory>
+[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(ThisThread, const Matrix& A, const B& b, const X& x,
+                                               const Memory& memory, const Options& options = {}) {
   using T = typename Matrix::value_type;
   TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::solve", Matrix);
   TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
@@ -215,21 +220,19 @@ template <class... Views, class B, class X, ViewType Memory>
 ///                 is as `none` here
 /// \return 0, or 1 + the first row (`segmented`, `spike`: of the first partition) that is not
 ///         finite or shows that x is not to be trusted; to every thread
-template <TeamMember Member, class... Views, class B, class X>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(const Member& member, const Tridiagonal<Views...>& A,
-                                               const B& b, const X& x,
-                                               const Options& options = {}) {
-  using Matrix = Tridiagonal<Views...>;
+template <TeamMember Member, BandMatrix Matrix, class B, class X>
+[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(const Member& member, const Matrix& A, const B& b,
+                                               const X& x, const Options& options = {}) {
   using T = typename Matrix::value_type;
   TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::solve", Matrix);
   TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
   static_assert(Matrix::rank() == 1 && B::rank() == 1 && X::rank() == 1,
                 "Trikkos::solve: A, b and x must have rank 1 inside a kernel");
-  Impl::Bands<T> rows = Impl::bands(A, options.transpose());
+  auto rows = Impl::bands(A, options.transpose());
   rows.scale_rows = options.scaling() == Scaling::rows;
   if (rows.n == 0) return 0;
-  return 1 + static_cast<int>(
-                 Impl::with_forms(options.algorithm(), rows.n, [&](auto forms) -> std::int64_t {
+  return 1 + static_cast<int>(Impl::with_forms<Matrix::half_bandwidth>(
+                 options.algorithm(), rows.n, [&](auto forms) -> std::int64_t {
                    return decltype(forms)::solve_in_team(member, rows, Impl::strided<const T>(b),
                                                          Impl::strided<T>(x), options);
                  }));

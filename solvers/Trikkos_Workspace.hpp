@@ -5,8 +5,8 @@
 #define TRIKKOS_WORKSPACE_HPP
 
 #include <Trikkos_Options.hpp>
+#include <Trikkos_Pentadiagonal.hpp>
 #include <Trikkos_Status.hpp>
-#include <Trikkos_Tridiagonal.hpp>
 #include <impl/Trikkos_Check.hpp>
 #include <impl/Trikkos_Solver.hpp>
 #include <stdexcept>
@@ -23,7 +23,9 @@ namespace Trikkos {
 /// A Workspace is a handle, like a View: copies share the memory. It serves one solve at a time; it
 /// keeps neither the matrix nor the execution space instance. Other instances may solve with it,
 /// but Kokkos' CUDA backend allocates for each of them when it runs its first team kernel.
-template <class T, ExecutionSpace Exec>
+///
+/// \tparam half_bandwidth  1 for tridiagonal matrices, 2 for pentadiagonal ones
+template <class T, ExecutionSpace Exec, int half_bandwidth = 1>
 class Workspace {
  public:
   using value_type = T;
@@ -35,9 +37,9 @@ class Workspace {
   /// as it takes to fill the machine, are solved at a time, and `bytes()` grows with them.
   /// Allocates; reads no values.
   /// \throws std::invalid_argument for bad shapes or options
-  template <class... Views, class B>
-  Workspace(const Exec& exec, const Tridiagonal<Views...>& A, const B& b,
-            const Options& options = {})
+  template <BandMatrix Matrix, class B>
+  requires(Matrix::half_bandwidth == half_bandwidth)
+      Workspace(const Exec& exec, const Matrix& A, const B& b, const Options& options = {})
       : Workspace(exec, solver(shape_of(A, b), options)) {}
 
   /// The same from numbers: systems of n rows, `count` of them, each with a matrix of its own or
@@ -67,8 +69,8 @@ class Workspace {
   std::size_t bytes() const { return m_memory.extent(0); }
 
   /// \private What `solve` runs.
-  void run(const Exec& exec, const Impl::Systems<T>& A, const Impl::Vectors<const T>& b,
-           const Impl::Vectors<T>& x) const {
+  void run(const Exec& exec, const Impl::Systems<T, half_bandwidth>& A,
+           const Impl::Vectors<const T>& b, const Impl::Vectors<T>& x) const {
     m_solver.factor(exec, m_memory.data(), A);
     m_solver.solve(exec, m_memory.data(), A, b, x, false);
   }
@@ -82,9 +84,9 @@ class Workspace {
   }
 
  private:
-  template <class, ExecutionSpace>
+  template <class, ExecutionSpace, int>
   friend class Plan;
-  using Solver = Impl::Solver<T, Exec>;
+  using Solver = Impl::Solver<T, Exec, half_bandwidth>;
   static constexpr const char* function = "Trikkos::Workspace";
 
   Workspace(const Exec& exec, const Solver& solver)
@@ -115,7 +117,7 @@ class Workspace {
   static Solver solver(const Impl::Shape& shape, const Options& options) {
     Impl::check_count(function, "n", shape.n);
     Impl::check_count(function, "count", shape.count);
-    Impl::check_options(function, options);
+    Impl::check_options(function, options, half_bandwidth);
     if (options.algorithm() == Algorithm::factored)
       throw std::invalid_argument(std::string(function) +
                                   ": algorithm is factored, expected another: factors are made "
@@ -127,9 +129,9 @@ class Workspace {
   memory_type m_memory;
 };
 
-template <class Exec, class... Views, class B>
-Workspace(const Exec&, const Tridiagonal<Views...>&, const B&, const Options& = {})
-    -> Workspace<typename Tridiagonal<Views...>::value_type, Exec>;
+template <class Exec, BandMatrix Matrix, class B>
+Workspace(const Exec&, const Matrix&, const B&, const Options& = {})
+    -> Workspace<typename Matrix::value_type, Exec, Matrix::half_bandwidth>;
 
 }  // namespace Trikkos
 

@@ -131,6 +131,9 @@ Wide max_norm(const std::vector<V>& v) {
 /// A tridiagonal matrix on the host; the fields mean what they mean in Trikkos::Tridiagonal.
 template <class T>
 struct HostSystem {
+  using value_type = T;
+  static constexpr int half_bandwidth = 1;
+
   std::vector<T> lower, diag, upper;
   bool periodic = false;
 
@@ -193,12 +196,20 @@ struct Entry {
   WideOf<T> value;
 };
 
-/// The entries of row i, each column once: small periodic matrices add up what falls on one place.
-template <class T>
-std::vector<Entry<T>> row(const HostSystem<T>& A, std::int64_t i) {
+/// f(column, entry) for the entries of row i as they are stored, from left to right.
+template <class T, class F>
+void for_row(const HostSystem<T>& A, std::int64_t i, const F& f) {
   const std::int64_t n = A.size();
+  if (i > 0 || A.periodic) f((i + n - 1) % n, A.lower[i]);
+  f(i, A.diag[i]);
+  if (i < n - 1 || A.periodic) f((i + 1) % n, A.upper[i]);
+}
+
+/// The entries of row i, each column once: small periodic matrices add up what falls on one place.
+template <class Matrix, class T = typename Matrix::value_type>
+std::vector<Entry<T>> row(const Matrix& A, std::int64_t i) {
   std::vector<Entry<T>> entries;
-  const auto add = [&](std::int64_t column, T value) {
+  for_row(A, i, [&](std::int64_t column, T value) {
     for (Entry<T>& e : entries) {
       if (e.column == column) {
         e.value = e.value + widen(value);
@@ -206,30 +217,24 @@ std::vector<Entry<T>> row(const HostSystem<T>& A, std::int64_t i) {
       }
     }
     entries.push_back({column, widen(value)});
-  };
-  if (i > 0 || A.periodic) add((i + n - 1) % n, A.lower[i]);
-  add(i, A.diag[i]);
-  if (i < n - 1 || A.periodic) add((i + 1) % n, A.upper[i]);
+  });
   return entries;
 }
 
-/// Largest sum of moduli in a row, of the entries as they are stored: those of a ring of one or two
-/// rows that share a place, and may cancel there, are as uncertain as all others.
-template <class T>
-Wide max_norm(const HostSystem<T>& A) {
+/// Largest sum of moduli in a row, of the entries as they are stored: those of a small ring that
+/// share a place, and may cancel there, are as uncertain as all others.
+template <class Matrix, class T = typename Matrix::value_type>
+Wide max_norm(const Matrix& A) {
   std::vector<Wide> sums(A.diag.size(), 0);
-  for (std::int64_t i = 0; i < A.size(); ++i) {
-    if (i > 0 || A.periodic) sums[i] = sums[i] + modulus(widen(A.lower[i]));
-    sums[i] = sums[i] + modulus(widen(A.diag[i]));
-    if (i < A.size() - 1 || A.periodic) sums[i] = sums[i] + modulus(widen(A.upper[i]));
-  }
+  for (std::int64_t i = 0; i < A.size(); ++i)
+    for_row(A, i, [&](std::int64_t, T v) { sums[i] = sums[i] + modulus(widen(v)); });
   return max_norm(sums);
 }
 
 // ---- products and residuals
 
-template <class T>
-std::vector<WideOf<T>> multiply_wide(const HostSystem<T>& A, const std::vector<T>& x) {
+template <class Matrix, class T>
+std::vector<WideOf<T>> multiply_wide(const Matrix& A, const std::vector<T>& x) {
   std::vector<WideOf<T>> y(x.size());
   for (std::int64_t i = 0; i < A.size(); ++i) {
     for (const Entry<T>& e : row(A, i)) y[i] = y[i] + e.value * widen(x[e.column]);
@@ -238,15 +243,14 @@ std::vector<WideOf<T>> multiply_wide(const HostSystem<T>& A, const std::vector<T
 }
 
 /// A x, rounded once.
-template <class T>
-std::vector<T> multiply(const HostSystem<T>& A, const std::vector<T>& x) {
+template <class Matrix, class T>
+std::vector<T> multiply(const Matrix& A, const std::vector<T>& x) {
   return narrow<T>(multiply_wide(A, x));
 }
 
 /// b - A x
-template <class T>
-std::vector<WideOf<T>> residual(const HostSystem<T>& A, const std::vector<T>& x,
-                                const std::vector<T>& b) {
+template <class Matrix, class T>
+std::vector<WideOf<T>> residual(const Matrix& A, const std::vector<T>& x, const std::vector<T>& b) {
   std::vector<WideOf<T>> r = multiply_wide(A, x);
   for (std::size_t i = 0; i < r.size(); ++i) r[i] = widen(b[i]) - r[i];
   return r;
@@ -254,8 +258,8 @@ std::vector<WideOf<T>> residual(const HostSystem<T>& A, const std::vector<T>& x,
 
 /// Normwise backward error |b - A x| / (|A| |x| + |b|) in maximum norms (Rigal, Gaches 1967): the
 /// relative change of A and b for which x is exact. NaN if any number involved is Inf or NaN.
-template <class T>
-double backward_error(const HostSystem<T>& A, const std::vector<T>& x, const std::vector<T>& b) {
+template <class Matrix, class T>
+double backward_error(const Matrix& A, const std::vector<T>& x, const std::vector<T>& b) {
   std::vector<WideOf<T>> wide_x, wide_b;
   for (const T& v : x) wide_x.push_back(widen(v));
   for (const T& v : b) wide_b.push_back(widen(v));
@@ -267,8 +271,8 @@ double backward_error(const HostSystem<T>& A, const std::vector<T>& x, const std
 /// |A x - b| / |b| in Euclidean norms, equation 13 of Chang et al., SC'12. Meaningful only where x
 /// is not much larger than b / |A|: for ill-conditioned A and random b even the exact x, rounded to
 /// T, leaves a large one.
-template <class T>
-double relative_residual(const HostSystem<T>& A, const std::vector<T>& x, const std::vector<T>& b) {
+template <class Matrix, class T>
+double relative_residual(const Matrix& A, const std::vector<T>& x, const std::vector<T>& b) {
   const auto square = [](const auto& v) { return modulus(v) * modulus(v); };
   Wide error = 0, scale = 0;
   for (const auto& v : residual(A, x, b)) error = error + square(v);
@@ -345,8 +349,8 @@ Solution<V> eliminate(std::vector<std::array<V, 3 * width + 1>> band, std::vecto
 }
 
 /// Eliminates in numbers V with row and column i of A at place(i) of a band matrix of given width.
-template <int width, class V, class T, class Place>
-Solution<V> eliminate_permuted(const HostSystem<T>& A, const std::vector<T>& b, Place place) {
+template <int width, class V, class Matrix, class T, class Place>
+Solution<V> eliminate_permuted(const Matrix& A, const std::vector<T>& b, Place place) {
   std::vector<std::array<V, 3 * width + 1>> band(A.diag.size());  // zeros
   std::vector<V> permuted_b(b.size());
   for (std::int64_t i = 0; i < A.size(); ++i) {
@@ -362,20 +366,21 @@ Solution<V> eliminate_permuted(const HostSystem<T>& A, const std::vector<T>& b, 
 
 /// The solution of A x = b in wide numbers, whether or not A is periodic: a ring of unknowns is
 /// folded flat, 0, n-1, 1, n-2, ..., which puts neighbours at most 2 places apart.
-template <class T>
-Solution<WideOf<T>> solve_wide(const HostSystem<T>& A, const std::vector<T>& b) {
+template <class Matrix, class T>
+Solution<WideOf<T>> solve_wide(const Matrix& A, const std::vector<T>& b) {
   using V = WideOf<T>;
+  constexpr int W = Matrix::half_bandwidth;
   const std::int64_t n = A.size();
   if (A.periodic) {
-    return eliminate_permuted<2, V>(
+    return eliminate_permuted<2 * W, V>(
         A, b, [n](std::int64_t i) { return 2 * i < n ? 2 * i : 2 * (n - i) - 1; });
   }
-  return eliminate_permuted<1, V>(A, b, [](std::int64_t i) { return i; });
+  return eliminate_permuted<W, V>(A, b, [](std::int64_t i) { return i; });
 }
 
 /// The solution of A x = b, rounded once; NaN if A is singular.
-template <class T>
-std::vector<T> solve(const HostSystem<T>& A, const std::vector<T>& b) {
+template <class Matrix, class T>
+std::vector<T> solve(const Matrix& A, const std::vector<T>& b) {
   return narrow<T>(solve_wide(A, b).x);
 }
 
@@ -389,9 +394,9 @@ std::vector<T> solve_in(const HostSystem<T>& A, const std::vector<T>& b) {
 }
 
 /// True if elimination finds a column without a nonzero pivot.
-template <class T>
-bool is_singular(const HostSystem<T>& A) {
-  return solve_wide(A, std::vector<T>(A.diag.size())).zero_pivot >= 0;
+template <class Matrix>
+bool is_singular(const Matrix& A) {
+  return solve_wide(A, std::vector<typename Matrix::value_type>(A.diag.size())).zero_pivot >= 0;
 }
 
 }  // namespace Reference

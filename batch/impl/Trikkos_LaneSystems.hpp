@@ -14,31 +14,33 @@
 /// has a system of its own, partition after partition, and solves its root. Rows are read a second
 /// time, from the cache, to be substituted.
 ///
-/// Traffic: 4 words a row read, 1 written.
+/// Traffic: 2W + 2 words a row read, 1 written.
 
 namespace Trikkos::Impl {
 
 /// A partition of each of `width` systems, `Rows` of an elimination (Trikkos_Elimination.hpp).
-template <class T>
+template <class T, int W = 1>
 struct LaneSystems {
   using V = Lanes<T>;
   using value_type = V;
   using index_type = std::int64_t;
+  static constexpr int half_bandwidth = W;
   static constexpr int width = lane_count<T>;
-  static constexpr bool ragged = true;  // for the last row of a matrix, which is no inner one
+  static constexpr bool ragged = true;  // for the last W rows of a matrix, which are no inner ones
 
-  const Systems<T>& A;
+  const Systems<T, W>& A;
   const Vectors<const T>& b;
   const Vectors<T>& x;
   std::int64_t system;  // of lane 0
   int count;            // lanes with one of their own; the others repeat the last of these
   std::int64_t first_row, m;
-  BackRow<V>* back;
+  BackRow<V, W>* back;
   unsigned stored;  // a bit for each lane whose solution counts
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const {
-    return first_row + m < A.first.n ? m : m - 1;
+    const std::int64_t before = A.first.n - W - first_row;
+    return before >= m ? m : before > 0 ? before : 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION auto longer_than(std::int64_t k) const {
     return constant<Real<V>>(k < m ? 1 : 0) > constant<Real<V>>(0);
@@ -46,40 +48,40 @@ struct LaneSystems {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t system_of(int l) const {
     return system + (l < count ? l : count - 1);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<V> inner_equation(std::int64_t k) const {
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
     const std::int64_t i = first_row + k;
-    const auto band = [&](int j) {
-      const Strided<const T>& of = A.first.band[j];
-      const V v = load_lanes<T>({of.data, A.stride[j], of.stride}, system, count, i);
+    const auto entry = [&](auto j) {
+      const Strided<const T>& of = A.first.band[W + j];
+      const V v = load_lanes<T>({of.data, A.stride[W + j], of.stride}, system, count, i);
       if constexpr (is_complex_v<T>)
         if (A.first.conjugated) return conjugate(v);
       return v;
     };
-    return scaled(Equation<V>{band(0), band(1), band(2), load_lanes<T>(b, system, count, i)},
-                  A.first.scale_rows);
+    return scaled(equation_of<V, W>(entry, load_lanes<T>(b, system, count, i)), A.first.scale_rows);
   }
   /// Row k where it is an end of the matrix. Rare, so kept out of the recurrences.
-  [[gnu::noinline]] KOKKOS_FUNCTION Equation<V> edge_equation(std::int64_t k) const {
-    Equation<V> e{};
-    for (int l = 0; l < width; ++l) {
-      const Bands<T> of = A[system_of(l)];
-      set_lane(e.a, l, of.lower(first_row + k));
-      set_lane(e.b, l, of.diag(first_row + k));
-      set_lane(e.c, l, of.upper(first_row + k));
-      set_lane(e.d, l, b[system_of(l)][first_row + k]);
-    }
-    return scaled(e, A.first.scale_rows);
+  [[gnu::noinline]] KOKKOS_FUNCTION Equation<V, W> edge_equation(std::int64_t k) const {
+    const std::int64_t i = first_row + k;
+    const auto lanes = [&](const auto& at) {
+      V v{};
+      for (int l = 0; l < width; ++l) set_lane(v, l, at(system_of(l)));
+      return v;
+    };
+    const auto entry = [&](auto j) {
+      return lanes([&](std::int64_t s) { return A[s].template entry<decltype(j)::value>(i); });
+    };
+    return scaled(equation_of<V, W>(entry, lanes([&](std::int64_t s) { return b[s][i]; })),
+                  A.first.scale_rows);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<V> equation(std::int64_t k) const {
-    const V zero = constant<V>(0);
-    if (k >= m) return {zero, constant<V>(1), zero, zero};
-    return k < inner_rows() && first_row + k > 0 ? inner_equation(k)
-                                                 : LaneSystems(*this).edge_equation(k);
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation(std::int64_t k) const {
+    if (k >= m) return unit_equation<V, W>();
+    return k < inner_rows() && first_row + k >= W ? inner_equation(k)
+                                                  : LaneSystems(*this).edge_equation(k);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V>& row) const {
+  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V, W>& row) const {
     back[k] = row;
   }
-  KOKKOS_FORCEINLINE_FUNCTION const BackRow<V>& kept(std::int64_t k) const { return back[k]; }
+  KOKKOS_FORCEINLINE_FUNCTION const BackRow<V, W>& kept(std::int64_t k) const { return back[k]; }
   KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
     store_lanes(x, system, stored, first_row + k, v);
   }
@@ -112,21 +114,22 @@ struct LaneShape {
 template <class T, class Elimination>
 struct SolveLaneSystems {
   using V = Lanes<T>;
-  static_assert(EliminationOf<Elimination, LaneSystems<T>>);
+  static constexpr int W = Elimination::half_bandwidth;
+  static_assert(EliminationOf<Elimination, LaneSystems<T, W>>);
   static constexpr int width = lane_count<T>;
 
-  Problem<T> problem;
+  Problem<T, W> problem;
   LaneShape shape;
   Elimination elimination{};
 
   /// Systems of so many rows, whose way back stays in the cache, are solved without segments.
   static constexpr std::int64_t longest_alone = 2048;
-  static constexpr bool solves_alone = requires(const LaneSystems<T>& rows, V& last) {
+  static constexpr bool solves_alone = requires(const LaneSystems<T, W>& rows, V& last) {
     Elimination::reduce_alone(rows, last);
   };
 
   static std::int64_t group_words(const LaneShape& s) {
-    return width * (back_rows(s) * 3 + MergeNode<T>::words * (s.links - 1));
+    return width * (back_rows(s) * (2 * W + 1) + MergeNode<T, W>::words * (s.links - 1));
   }
 
   void operator()(std::int64_t group) const {
@@ -144,12 +147,14 @@ struct SolveLaneSystems {
     const std::int64_t n = shape.n;
     const bool periodic = problem.A.first.periodic;
     T* const storage = problem.storage + group * group_words(shape);
-    auto* const back = reinterpret_cast<BackRow<V>*>(storage);
-    auto* const nodes = reinterpret_cast<MergeNode<V>*>(storage + 3 * width * back_rows(shape));
+    auto* const back = reinterpret_cast<BackRow<V, W>*>(storage);
+    auto* const nodes =
+        reinterpret_cast<MergeNode<V, W>*>(storage + (2 * W + 1) * width * back_rows(shape));
     const int count = static_cast<int>(std::min<std::int64_t>(width, problem.count() - system));
     unsigned open = all_lanes<T> >> (width - count);  // lanes that are not solved yet
     const auto rows = [&](std::int64_t first, std::int64_t m) {
-      return LaneSystems<T>{problem.A, problem.b, problem.x, system, count, first, m, back, open};
+      return LaneSystems<T, W>{problem.A, problem.b, problem.x, system, count,
+                               first,     m,         back,      open};
     };
 
     if constexpr (solves_alone)
@@ -168,21 +173,21 @@ struct SolveLaneSystems {
       const std::int64_t first = link * shape.rows;
       return rows(first, std::min(shape.rows, n - first));
     };
-    Segment<V> s = elimination.reduce(partition(0));
+    Segment<V, W> s = elimination.reduce(partition(0));
     for (std::int64_t link = 1; link < shape.links; ++link)
       s = merge(s, elimination.reduce(partition(link)), nodes[link - 1]);
-    Bounds<V> bounds = solve_root(s, periodic);
-    const Real<V> probe = finite_probe(bounds.first) + finite_probe(bounds.last);
+    Bounds<V, W> bounds = solve_root(s, periodic);
+    const Real<V> probe = finite_probe(bounds);
     for (int l = 0; l < count; ++l)
       if ((open >> l & 1) && !(lane(probe, l) == 0))
-        diagnose(system + l, lane_of<T>(s, l), l, bounds);
+        diagnose(system + l, lane_of<T>(s, l), lane_of<T>(bounds, l));
 
     for (std::int64_t link = shape.links - 1; link >= 0; --link) {
       const auto p = partition(link);
       report(p, elimination.substitute(p, link > 0 ? unchain(bounds, nodes[link - 1]) : bounds));
     }
   }
-  void report(const LaneSystems<T>& p, const Findings<V>& found) const {
+  void report(const LaneSystems<T, W>& p, const Findings<V>& found) const {
     for (int l = 0; l < p.count; ++l) {
       if (!(p.stored >> l & 1)) continue;
       const Diagnosis diagnosis = problem.diagnosis.of(p.system + l, shape.n);
@@ -192,14 +197,11 @@ struct SolveLaneSystems {
     }
   }
   /// b is still what it was.
-  void diagnose(std::int64_t k, const Segment<T>& root, int l, const Bounds<V>& bounds) const {
+  void diagnose(std::int64_t k, const Segment<T, W>& root, const Bounds<T, W>& bounds) const {
     const Diagnosis diagnosis = problem.diagnosis.of(k, shape.n);
-    const bool periodic = problem.A.first.periodic;
-    const Bounds<T> mine{lane(bounds.prev, l), lane(bounds.first, l), lane(bounds.last, l),
-                         lane(bounds.next, l)};
-    diagnose_root(diagnosis, root, periodic, mine, shape.n);
-    const Bands<T> A = problem.A[k];
-    elimination.diagnose(diagnosis, UnstagedRows<T>{A, problem.b[k], 0, shape.n});
+    diagnose_root(diagnosis, root, problem.A.first.periodic, bounds, shape.n);
+    const Bands<T, W> A = problem.A[k];
+    elimination.diagnose(diagnosis, UnstagedRows<T, W>{A, problem.b[k], 0, shape.n});
   }
 };
 
@@ -207,6 +209,8 @@ struct SolveLaneSystems {
 /// systems, systems.
 template <class T, class Exec, class Elimination>
 class HostSystems {
+  static constexpr int W = Elimination::half_bandwidth;
+
  public:
   HostSystems(const Shape& shape, const Options& options)
       : m_partitions(shape, options),
@@ -220,7 +224,7 @@ class HostSystems {
   }
   std::int64_t parallel_items() const { return m_partitions.parallel_items(); }
 
-  void solve(const Exec& exec, const Problem<T>& problem) const {
+  void solve(const Exec& exec, const Problem<T, W>& problem) const {
     if (!m_fills_lanes) return m_partitions.solve(exec, problem);
     if (problem.resets)
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),

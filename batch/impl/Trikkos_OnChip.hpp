@@ -18,13 +18,14 @@
 /// of them a team: partitions are reduced, merged to the root of each system and substituted while
 /// their rows stay on chip.
 ///
-/// Traffic: 4 words a row read, 1 written.
+/// Traffic: 2W + 2 words a row read, 1 written.
 
 namespace Trikkos::Impl {
 
 /// The systems of a team: each has 2^levels of its `lanes` threads, and those `rows` rows each.
-template <class T>
+template <class T, int W = 1>
 struct OnChipShape {
+  static constexpr int bands = 2 * W + 2;  // of the matrix, and b
   static constexpr int default_lanes = 64, most_lanes = 256, longest = 17;
 
   int n = 0, rows = 0, lanes = 0, levels = 0;  // no lanes: a team cannot hold a system
@@ -55,15 +56,15 @@ struct OnChipShape {
   /// Words of a band of a system in scratch: partitions are complete, so that all are equally far
   /// from each other.
   KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows << levels; }
-  /// Scratch: four bands, what the tree needs besides, and what a Staging wants.
+  /// Scratch: the bands, what the tree needs besides, and what a Staging wants.
   KOKKOS_FORCEINLINE_FUNCTION int band_words() const {
     return staged_words<T>(pitch() * systems());
   }
   KOKKOS_FORCEINLINE_FUNCTION int node_words() const {
-    return staged_words<T>((MergeNode<T>::words - in_rows) * lanes);
+    return staged_words<T>((MergeNode<T, W>::words - in_rows) * lanes);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::size_t scratch_bytes() const {
-    return sizeof(T) * (4 * band_words() + node_words()) + staging_bytes + staging_alignment;
+    return sizeof(T) * (bands * band_words() + node_words()) + staging_bytes + staging_alignment;
   }
 
  private:
@@ -74,14 +75,18 @@ struct OnChipShape {
 
 template <class T, class Elimination, bool Interleaved>
 struct SolveOnChip {
-  Problem<T> problem;
+  static constexpr int W = Elimination::half_bandwidth;
+  static constexpr int rhs = 2 * W + 1;  // the band that is b
+  using Node = MergeNode<T, W>;
+
+  Problem<T, W> problem;
   Elimination elimination;
-  OnChipShape<T> shape;
+  OnChipShape<T, W> shape;
   bool in_bulk;  // contiguous systems of bands and b: aligned, equally far apart, long enough
 
   /// Whether rows make way for their pivot rows, so that they are eliminated once.
   static constexpr bool keeps = requires(
-      const Elimination& e, const StagedRows<T, Interleaved ? 0 : 1>& rows, T (&spare)[2]) {
+      const Elimination& e, const StagedRows<T, Interleaved ? 0 : 1, W>& rows, T (&spare)[2]) {
     e.reduce(rows, spare);
   };
   /// The two rows that a partition begins with are in its segment then: room for the tree.
@@ -94,7 +99,7 @@ struct SolveOnChip {
     const std::int64_t rest = problem.count() - first;
     const int here = rest < systems ? static_cast<int>(rest) : systems;
     T* const bands = team_scratch<T, staging_alignment>(member, shape.scratch_bytes());
-    T* const nodes = bands + 4 * shape.band_words();
+    T* const nodes = bands + shape.bands * shape.band_words();
     load(member, nodes + shape.node_words(), bands, first, here);
     const auto word = [&](int slot, int k) -> T& {
       const int row = slot_place(slot);
@@ -112,31 +117,28 @@ struct SolveOnChip {
     const int m = left > shape.rows ? shape.rows : left > 0 ? left : 0;
     const auto rows = rows_of(bands, s, p * shape.rows, m);
     const int apart = Interleaved ? systems : 1;
-    T spare[OnChipShape<T>::longest];
-    Segment<T> mine;
+    T spare[OnChipShape<T, W>::longest];
+    Segment<T, W> mine;
     if constexpr (keeps)
       mine = elimination.reduce(rows, spare);
     else
       mine = elimination.reduce(rows);
-    const Segment<T> root = merge_tree(
+    const Segment<T, W> root = merge_tree(
         member, word, shape.lanes, levels, mine,
-        [&](int slot, const MergeNode<T>& node) {
-          TRIKKOS_UNROLL(MergeNode<T>::words)
-          for (int k = 0; k < MergeNode<T>::words; ++k) word(slot, k) = node.g[k];
+        [&](int slot, const Node& node) {
+          TRIKKOS_UNROLL(Node::words)
+          for (int k = 0; k < Node::words; ++k) word(slot, k) = node.g[k];
         },
         [](int, int, const auto&, const auto&, const auto&, const auto&) {}, apart);
 
     if (t < here) {
       const bool periodic = problem.A.first.periodic;
-      const Bounds<T> all = solve_root(root, periodic);
+      const Bounds<T, W> all = solve_root(root, periodic);
       diagnose_root(problem.diagnosis.of(first + t, n), root, periodic, all, n);
-      word(t, 0) = all.prev;
-      word(t, 1) = all.first;
-      word(t, 2) = all.last;
-      word(t, 3) = all.next;
+      put_bounds([&](int k) -> T& { return word(t, k); }, all);
     }
     member.team_barrier();
-    Bounds<T> bounds{word(s, 0), word(s, 1), word(s, 2), word(s, 3)};
+    auto bounds = bounds_from<T, W>([&](int k) { return word(s, k); });
     descend_tree(bounds, systems + s, shape.partitions() / 2, p, word, apart);
     member.team_barrier();  // solutions take the place of the tree
 
@@ -151,8 +153,8 @@ struct SolveOnChip {
       if (!(found.probe == 0)) {
         // b is still what it was: x is stored behind the next barrier
         if (p == 0) {
-          const Bands<T> A = problem.A[first + s];
-          elimination.diagnose(diagnosis, UnstagedRows<T>{A, problem.b[first + s], 0, n});
+          const Bands<T, W> A = problem.A[first + s];
+          elimination.diagnose(diagnosis, UnstagedRows<T, W>{A, problem.b[first + s], 0, n});
         }
         for (int k = 0; k < m; ++k)
           if (!(finite_probe(rows.solution(k)) == 0)) {
@@ -162,7 +164,7 @@ struct SolveOnChip {
       }
     }
     Staging<Member>::template store<Interleaved>(
-        member, runs(bands + 3 * shape.band_words(), problem.x.block(first), here, 0, n));
+        member, runs(bands + rhs * shape.band_words(), problem.x.block(first), here, 0, n));
   }
 
  private:
@@ -176,10 +178,9 @@ struct SolveOnChip {
     return (slot - s) * shape.rows + s;
   }
   KOKKOS_FORCEINLINE_FUNCTION auto rows_of(T* bands, int s, int row, int m) const {
-    return StagedRows < T,
-           Interleaved ? 0
-                       : 1 > {bands + place(s, row), shape.band_words(), m,
-                              problem.A.first.scale_rows, Interleaved ? shape.systems() : 1};
+    using Rows = StagedRows<T, Interleaved ? 0 : 1, W>;
+    return Rows{bands + place(s, row), shape.band_words(), m, problem.A.first.scale_rows,
+                Interleaved ? shape.systems() : 1};
   }
   /// Rows [begin, end) of `here` systems; what neighbours in memory are neighbours in a run.
   template <class U>
@@ -204,7 +205,7 @@ struct SolveOnChip {
   KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, void* arrivals, T* bands,
                                         std::int64_t first, int here) const {
     const int n = shape.n, words = shape.band_words();
-    const Systems<T>& A = problem.A;
+    const Systems<T, W>& A = problem.A;
     Staging<Member> staging(member, arrivals);
     if (!Interleaved && in_bulk && first > 0 && first + here < problem.count())
       load_in_bulk(staging, bands, first, here);
@@ -212,25 +213,23 @@ struct SolveOnChip {
       load_bands(staging, bands, first, here);
     staging.wait();
     if (A.first.conjugated) {
-      for (int i = member.team_rank(); i < 3 * words; i += member.team_size())
+      for (int i = member.team_rank(); i < rhs * words; i += member.team_size())
         bands[i] = conjugate(bands[i]);
       member.team_barrier();
     }
     // what lies outside the matrix, or wraps around
-    for (int s = member.team_rank(); s < here; s += member.team_size()) {
-      const Bands<T> of = A[first + s];
-      bands[place(s, 0)] = of.lower(0);
-      bands[2 * words + place(s, n - 1)] = of.upper(n - 1);
-    }
+    for (int s = member.team_rank(); s < here; s += member.team_size())
+      load_edges(bands + place(s, 0), place(0, 1) - place(0, 0), A[first + s],
+                 std::make_integer_sequence<int, W>{});
     member.team_barrier();
   }
   /// What lies outside the matrix lies between two systems.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void load_in_bulk(Staging<Member>& staging, T* bands,
                                                 std::int64_t first, int here) const {
-    staging.load_runs(4 * here, shape.n, [&](int i) {
-      const int j = i & 3, s = i >> 2;
-      const T* const all = j < 3 ? problem.A.first.band[j].data : problem.b.data;
+    staging.load_runs((rhs + 1) * here, shape.n, [&](int i) {
+      const int j = i % (rhs + 1), s = i / (rhs + 1);
+      const T* const all = j < rhs ? problem.A.first.band[j].data : problem.b.data;
       return Kokkos::pair<T*, const T*>(bands + j * shape.band_words() + place(s, 0),
                                         all + (first + s) * problem.b.system_stride);
     });
@@ -239,26 +238,46 @@ struct SolveOnChip {
   KOKKOS_FORCEINLINE_FUNCTION void load_bands(Staging<Member>& staging, T* bands,
                                               std::int64_t first, int here) const {
     const int n = shape.n, words = shape.band_words();
-    const Systems<T>& A = problem.A;
+    const Systems<T, W>& A = problem.A;
     TRIKKOS_UNROLL(1)
-    for (int j = 0; j < 3; ++j) {
+    for (int j = 0; j < rhs; ++j) {
       const Vectors<const T> all{A.first.band[j].data, A.stride[j], A.first.band[j].stride};
       const Vectors<const T> band = all.block(first);
       T* const to = bands + j * words;
       // What lies outside the matrix is not read, unless it lies between two systems.
-      const int begin = j == 0 ? 1 : 0, end = j == 2 ? n - 1 : n;
+      const int begin = smaller(W - j, n), end = n - smaller(j - W, n);
       const bool is_between = !Interleaved && band.system_stride > band.row_stride && first > 0 &&
                               first + here < problem.count();
       staging.template load<Interleaved>(is_between ? runs(to, band, here, 0, n)
                                                     : runs(to, band, here, begin, end));
     }
-    staging.template load<Interleaved>(runs(bands + 3 * words, problem.b.block(first), here, 0, n));
+    staging.template load<Interleaved>(
+        runs(bands + rhs * words, problem.b.block(first), here, 0, n));
+  }
+  /// Of one system, whose rows are `apart` words from each other.
+  template <int... j>
+  KOKKOS_FORCEINLINE_FUNCTION void load_edges(T* bands, int apart, const Bands<T, W>& of,
+                                              std::integer_sequence<int, j...>) const {
+    const int n = shape.n, words = shape.band_words();
+    const auto load = [&](auto k) {  // k diagonals from the main one
+      constexpr int away = decltype(k)::value;
+      for (int i = 0; i < smaller(away, n); ++i) {
+        bands[(W - away) * words + i * apart] = of.template entry<-away>(i);
+        bands[(W + away) * words + (n - 1 - i) * apart] = of.template entry<away>(n - 1 - i);
+      }
+    };
+    (load(std::integral_constant<int, j + 1>{}), ...);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int smaller(int count, int n) {
+    return count < 0 ? 0 : count < n ? count : n;
   }
 };
 
 /// `segmented` or `spike` on a device: on chip where a team can hold a system, else in two passes.
 template <class T, class Exec, class Elimination>
 class DeviceSystems {
+  static constexpr int W = Elimination::half_bandwidth;
+
  public:
   DeviceSystems(const Shape& shape, const Options& options) : m_passes(shape, options) {
     const std::int64_t size = options.partition_size();
@@ -271,14 +290,14 @@ class DeviceSystems {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
 
-  void solve(const Exec& exec, const Problem<T>& problem) const {
+  void solve(const Exec& exec, const Problem<T, W>& problem) const {
     if (!m_on_chip) return m_passes.solve(exec, problem);
     if (problem.resets)
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
-    const Systems<T>& A = problem.A;
+    const Systems<T, W>& A = problem.A;
     const bool alternate = A.is_shared() ? problem.b.system_stride < problem.b.row_stride
-                                         : A.stride[1] < A.first.band[1].stride;
+                                         : A.stride[W] < A.first.band[W].stride;
     if (alternate && problem.count() > 1)
       launch<true>(exec, problem);
     else
@@ -286,17 +305,17 @@ class DeviceSystems {
   }
 
  private:
-  OnChipShape<T> shape(bool interleaved) const {
+  OnChipShape<T, W> shape(bool interleaved) const {
     return {m_n, interleaved, granted_scratch<Exec>(), m_exactly};
   }
 
-  static bool can_load_in_bulk(const Problem<T>& problem) {
+  static bool can_load_in_bulk(const Problem<T, W>& problem) {
     const Vectors<const T>& b = problem.b;
     const std::int64_t n = problem.n();
     std::size_t bytes = sizeof(T) * static_cast<std::size_t>(b.system_stride | n) |
                         reinterpret_cast<std::uintptr_t>(b.data);
     bool alike = b.row_stride == 1;
-    for (int j = 0; j < 3; ++j) {
+    for (int j = 0; j <= 2 * W; ++j) {
       const auto& band = problem.A.first.band[j];
       alike = alike && band.stride == 1 && problem.A.stride[j] == b.system_stride;
       bytes |= reinterpret_cast<std::uintptr_t>(band.data);
@@ -304,11 +323,11 @@ class DeviceSystems {
     return alike && is_bulk(bytes, sizeof(T) * n);
   }
   template <bool Interleaved>
-  void launch(const Exec& exec, const Problem<T>& problem) const {
+  void launch(const Exec& exec, const Problem<T, W>& problem) const {
     using Kernel = SolveOnChip<T, Elimination, Interleaved>;
     // of more threads than there are: else registers are hoarded for addresses
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<384, 1>>;
-    OnChipShape<T> shape = this->shape(Interleaved);
+    OnChipShape<T, W> shape = this->shape(Interleaved);
     shape.in_rows = Kernel::in_rows;
     const int league = static_cast<int>((problem.count() + shape.systems() - 1) / shape.systems());
     Kokkos::parallel_for(Elimination::label("on_chip"),

@@ -5,7 +5,6 @@
 #define TRIKKOS_IMPL_CHECK_HPP
 
 #include <Trikkos_Options.hpp>
-#include <Trikkos_Tridiagonal.hpp>
 #include <impl/Trikkos_System.hpp>
 #include <stdexcept>
 #include <string>
@@ -61,21 +60,21 @@ inline void expect_extent(const char* function, const char* argument, const char
                               std::to_string(expected) + " (" + source + ")");
 }
 
-template <class... Views>
-constexpr const char* rows_of(const Tridiagonal<Views...>& A) {
+template <BandMatrix Matrix>
+constexpr const char* rows_of(const Matrix& A) {
   return A.rank() == 1 ? "diag.extent(0)" : "diag.extent(1)";
 }
 
-template <class... Views>
-void check_matrix(const char* function, const Tridiagonal<Views...>& A) {
-  const auto check_band = [&](const char* name, const auto& band) {
+template <BandMatrix Matrix>
+void check_matrix(const char* function, const Matrix& A) {
+  constexpr const char* names[] = {"lower2", "lower", "diag", "upper", "upper2"};
+  for_bands(A, [&](int j, const auto& band) {
+    const char* const name = names[2 + j];
     if (band.rank() == 2)
       expect_extent(function, name, "systems", system_count(band), system_count(A.diag),
                     "diag.extent(0)");
     expect_extent(function, name, "rows", row_count(band), row_count(A.diag), rows_of(A));
-  };
-  check_band("lower", A.lower);
-  check_band("upper", A.upper);
+  });
 }
 
 /// b has n rows for each system, as `source` says.
@@ -88,8 +87,8 @@ void check_rhs(const char* function, std::int64_t n, const char* source, const B
 }
 
 /// ... and a system for each matrix.
-template <class... Views, class B>
-void check_rhs(const char* function, const Tridiagonal<Views...>& A, const B& b) {
+template <BandMatrix Matrix, class B>
+void check_rhs(const char* function, const Matrix& A, const B& b) {
   check_rhs(function, row_count(A.diag), rows_of(A), b);
   if (A.rank() == 2)
     expect_extent(function, "b", "systems", system_count(b), system_count(A.diag),
@@ -113,7 +112,8 @@ inline void check_count(const char* function, const char* what, std::int64_t cou
 /// Rows of the longest partition that `Marshaling::on_chip` takes.
 inline constexpr std::int64_t longest_staged = 66;
 
-inline void check_options(const char* function, const Options& options) {
+/// \param W  diagonals of A on either side
+inline void check_options(const char* function, const Options& options, int W = 1) {
   const auto refuse = [&](const std::string& what, const std::string& expected) {
     throw std::invalid_argument(std::string(function) + ": " + what + ", expected " + expected);
   };
@@ -124,6 +124,9 @@ inline void check_options(const char* function, const Options& options) {
     if (value < 0) refuse(is(what, value), "at least 0");
   };
   const Algorithm algorithm = options.algorithm();
+  if (W > 1 && algorithm != Algorithm::automatic && algorithm != Algorithm::segmented)
+    refuse(std::string("algorithm is ") + name(algorithm),
+           "automatic or segmented (A is pentadiagonal)");
   const std::string of_algorithm = std::string(" (algorithm ") + name(algorithm) + ")";
   const std::int64_t partition_size = options.partition_size();
   if (partition_size < 0 || partition_size == 1)

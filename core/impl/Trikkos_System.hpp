@@ -5,7 +5,7 @@
 #define TRIKKOS_IMPL_SYSTEM_HPP
 
 #include <Trikkos_Options.hpp>
-#include <Trikkos_Tridiagonal.hpp>
+#include <Trikkos_Pentadiagonal.hpp>
 #include <impl/Trikkos_Scalar.hpp>
 #include <utility>
 
@@ -190,35 +190,50 @@ Vectors<T> vectors(const View& v) {
   return {v.data(), system_stride(v), row_stride(v)};
 }
 
-/// op(A), or the first one of many.
-template <class... Views>
-KOKKOS_INLINE_FUNCTION auto bands(const Tridiagonal<Views...>& A, Transpose op = Transpose::none) {
-  using T = typename Tridiagonal<Views...>::value_type;
-  Bands<T> r;
+/// f(j, view) for the view of each diagonal A(i, i + j), from left to right.
+template <class... Views, class F>
+KOKKOS_FORCEINLINE_FUNCTION void for_bands(const Tridiagonal<Views...>& A, const F& f) {
+  f(-1, A.lower);
+  f(0, A.diag);
+  f(1, A.upper);
+}
+template <class... Views, class F>
+KOKKOS_FORCEINLINE_FUNCTION void for_bands(const Pentadiagonal<Views...>& A, const F& f) {
+  f(-2, A.lower2);
+  f(-1, A.lower);
+  f(0, A.diag);
+  f(1, A.upper);
+  f(2, A.upper2);
+}
+
+/// op(A), or the first one of many. A^T(i, i - j) = A(i - j, i), so its bands are shifted.
+template <BandMatrix Matrix>
+KOKKOS_INLINE_FUNCTION auto bands(const Matrix& A, Transpose op = Transpose::none) {
+  using T = typename Matrix::value_type;
+  constexpr int W = Matrix::half_bandwidth;
+  Bands<T, W> r;
   r.n = row_count(A.diag);
-  const auto lower = strided<const T>(A.lower), upper = strided<const T>(A.upper);
   r.conjugated = op == Transpose::conjugate_transpose;
   r.periodic = A.boundary == Boundary::periodic;
-  r.band[1] = strided<const T>(A.diag);
-  if (op == Transpose::none) {
-    r.band[0] = lower;
-    r.band[2] = upper;
-  } else {  // A^T(i, i-1) = upper(i-1), A^T(i, i+1) = lower(i+1)
-    r.band[0] = upper.from(-1);
-    r.band[2] = lower.from(1);
-    r.wrap = r.n;
-  }
+  r.wrap = op == Transpose::none ? 0 : r.n;
+  for_bands(A, [&](int j, const auto& view) {
+    const auto band = strided<const T>(view);
+    if (op == Transpose::none)
+      r.band[W + j] = band;
+    else
+      r.band[W - j] = band.from(-j);
+  });
   return r;
 }
 
 /// op(A) for `count` right-hand sides.
-template <class... Views>
-auto systems(const Tridiagonal<Views...>& A, std::int64_t count, Transpose op = Transpose::none) {
-  using T = typename Tridiagonal<Views...>::value_type;
-  Systems<T> r(bands(A, op), count);
-  r.stride[1] = system_stride(A.diag);
-  r.stride[op == Transpose::none ? 0 : 2] = system_stride(A.lower);
-  r.stride[op == Transpose::none ? 2 : 0] = system_stride(A.upper);
+template <BandMatrix Matrix>
+auto systems(const Matrix& A, std::int64_t count, Transpose op = Transpose::none) {
+  constexpr int W = Matrix::half_bandwidth;
+  Systems<typename Matrix::value_type, W> r(bands(A, op), count);
+  for_bands(A, [&](int j, const auto& view) {
+    r.stride[op == Transpose::none ? W + j : W - j] = system_stride(view);
+  });
   return r;
 }
 

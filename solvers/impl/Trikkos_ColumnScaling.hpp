@@ -14,49 +14,62 @@
 namespace Trikkos::Impl {
 
 /// The copies A D and D of some matrices.
-template <class T>
+template <class T, int W = 1>
 struct ScaledColumns {
-  T* bands;        // [matrices][3][n]
+  static constexpr int diagonals = 2 * W + 1;
+
+  T* bands;        // [matrices][diagonals][n]
   Real<T>* scale;  // [matrices][n]
   std::int64_t n;
 
   KOKKOS_FORCEINLINE_FUNCTION T* band(std::int64_t k, int which) const {
-    return bands + (3 * k + which) * n;
+    return bands + (diagonals * k + which) * n;
   }
   /// `like`, with the copies for its matrices.
-  Systems<T> systems(const Systems<T>& like) const {
-    Bands<T> first;
+  Systems<T, W> systems(const Systems<T, W>& like) const {
+    Bands<T, W> first;
     first.n = n;
-    for (int which = 0; which < 3; ++which) first.band[which] = {band(0, which), 1};
+    for (int which = 0; which < diagonals; ++which) first.band[which] = {band(0, which), 1};
     first.periodic = like.first.periodic;
     first.scale_rows = false;
-    Systems<T> r(first, like.count);
+    Systems<T, W> r(first, like.count);
     if (!like.is_shared())
-      for (std::int64_t& stride : r.stride) stride = 3 * n;
+      for (std::int64_t& stride : r.stride) stride = diagonals * n;
     return r;
   }
 };
 
 /// Writes column j of A D, and D. Columns, not rows, are what an index stands for: then each entry
 /// is read once, and what wraps around in a periodic matrix needs no case of its own.
-template <class T>
+template <class T, int W = 1>
 struct ScaleColumn {
-  Systems<T> A;
-  ScaledColumns<T> to;
+  Systems<T, W> A;
+  ScaledColumns<T, W> to;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
     const auto [k, j] = split_index(index, to.n);
-    const Bands<T> from = A[k];
-    const std::int64_t above = j > 0 ? j - 1 : to.n - 1, below = j < to.n - 1 ? j + 1 : 0;
-    const T u = from.upper(above), d = from.diag(j), l = from.lower(below);
-    auto field = exponent_field(d);
-    if (exponent_field(u) > field) field = exponent_field(u);
-    if (exponent_field(l) > field) field = exponent_field(l);
+    T column[to.diagonals];
+    read(A[k], j, column, std::make_integer_sequence<int, 2 * W + 1>{});
+    auto field = exponent_field(column[0]);
+    for (const T& v : column) field = larger_words(field, exponent_field(v));
     const auto s = scale_for<Real<T>>(field);  // spoils a column that is not finite
-    to.band(k, 2)[above] = u * s;
-    to.band(k, 1)[j] = d * s;
-    to.band(k, 0)[below] = l * s;
+    for (int d = 0; d < to.diagonals; ++d) to.band(k, d)[row(j, d)] = column[d] * s;
     to.scale[k * to.n + j] = s;
+  }
+
+ private:
+  /// Of the entry in column j and diagonal d, which counts from the leftmost.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row(std::int64_t j, int d) const {
+    std::int64_t i = j + W - d;
+    while (i < 0) i += to.n;  // more than once only where n < W
+    while (i >= to.n) i -= to.n;
+    return i;
+  }
+  template <int... d>
+  KOKKOS_FORCEINLINE_FUNCTION void read(const Bands<T, W>& from, std::int64_t j,
+                                        T (&column)[2 * W + 1],
+                                        std::integer_sequence<int, d...>) const {
+    ((column[d] = from.template entry<d - W>(row(j, d))), ...);
   }
 };
 

@@ -60,9 +60,10 @@ class Guard {
 
   /// Solves `problem`, whose matrices may be scaled, with the method's `solve(problem)`; residuals
   /// are those of `A`. `first_system` is the number of the first one in the report.
-  template <class Exec, class Solve>
-  void run(const Exec& exec, const Systems<T>& A, Problem<T> problem, std::int64_t first_system,
-           const GuardMemory<T>& memory, Report* report, const Solve& solve) const {
+  template <class Exec, int W, class Solve>
+  void run(const Exec& exec, const Systems<T, W>& A, Problem<T, W> problem,
+           std::int64_t first_system, const GuardMemory<T>& memory, Report* report,
+           const Solve& solve) const {
     if (!measures()) return solve(problem);
     const std::int64_t n = problem.n(), count = problem.count();
     const Vectors<T> kept{memory.rhs, n, 1}, d{memory.correction, n, 1};
@@ -70,16 +71,16 @@ class Guard {
                          KeepRhs<T>{problem.b, kept, n});
     problem.b = kept.read_only();
     solve(problem);
-    const ResidualKernels<T, Systems<T>, is_host_v<Exec>> measured{
+    const ResidualKernels<T, Systems<T, W>, is_host_v<Exec>> measured{
         A, problem.b, problem.x.read_only(), n, count, memory.norms, d};
     measured.measure(exec);
     if (refines()) {
-      Problem<T> correction = problem;
+      Problem<T, W> correction = problem;
       correction.b = d.read_only();
       correction.x = d;
       correction.diagnosis = {memory.words, count};
       correction.resets = true;
-      Refinement<T, Systems<T>, is_host_v<Exec>>{measured, problem.x, d}.launch(
+      Refinement<T, Systems<T, W>, is_host_v<Exec>>{measured, problem.x, d}.launch(
           exec, m_refine, [&] { solve(correction); });
     }
     if (first_system == 0)

@@ -23,9 +23,9 @@ struct Shape {
 };
 
 /// Systems on their way through a method.
-template <class T>
+template <class T, int W = 1>
 struct Problem {
-  Systems<T> A;
+  Systems<T, W> A;
   Vectors<const T> b;
   Vectors<T> x;  // may be b
   T* storage;    // first what all share, then that of each system
@@ -38,9 +38,9 @@ struct Problem {
 
 /// Every call is asynchronous on `exec`, allocates nothing, and neither reads nor writes the host's
 /// copy of any value.
-template <class M, class T, class Exec>
+template <class M, class T, class Exec, int W = 1>
 concept Method = std::constructible_from<M, const Shape&, const Options&> &&
-    requires(const M& m, const Exec& exec, const Problem<T>& problem) {
+    requires(const M& m, const Exec& exec, const Problem<T, W>& problem) {
   // scalars that a system takes while it is being solved, and those that all systems share
   { m.storage_words() } -> std::same_as<std::int64_t>;
   { m.shared_words() } -> std::same_as<std::int64_t>;

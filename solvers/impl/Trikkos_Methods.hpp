@@ -20,13 +20,14 @@ KOKKOS_INLINE_FUNCTION constexpr Algorithm chosen(Algorithm algorithm, std::int6
   return algorithm == Algorithm::automatic ? choose_algorithm(n) : algorithm;
 }
 
-/// f(forms) with the forms of the algorithm that solves systems of n rows: the one list of
-/// algorithms, for calls and kernels.
+/// f(forms) with the forms of the algorithm that solves systems of n rows, with W diagonals on
+/// either side: the one list of algorithms, for calls and kernels.
 #ifdef __CUDACC__
 #  pragma nv_exec_check_disable  // f is a host function in calls
 #endif
-template <class F>
-KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algorithm, std::int64_t n, const F& f) {
+template <int W = 1, class F>
+requires(W == 1) KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algorithm,
+                                                                  std::int64_t n, const F& f) {
   switch (chosen(algorithm, n)) {
     case Algorithm::automatic:  // is never chosen
     case Algorithm::segmented:
@@ -42,25 +43,50 @@ KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algorithm, std::int64
   }
   return f(FormsOf<Algorithm::segmented>{});
 }
+#ifdef __CUDACC__
+#  pragma nv_exec_check_disable
+#endif
+template <int W, class F>
+requires(W > 1) KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algorithm,
+                                                                 std::int64_t n, const F& f) {
+  if (chosen(algorithm, n) != Algorithm::segmented)
+    Kokkos::abort("Trikkos::solve: expected algorithm automatic or segmented (A is pentadiagonal)");
+  return f(FormsOf<Algorithm::segmented>{});
+}
 
-/// Any of the methods.
+/// Any of the methods, or for W > 1 diagonals on either side the one that there is.
+template <class T, class Exec, int W>
+struct MethodsOf {
+  using type = std::variant<typename FormsOf<Algorithm::segmented>::template Call<T, Exec, W>>;
+};
 template <class T, class Exec>
-using AnyMethod = std::variant<typename FormsOf<Algorithm::segmented>::template Call<T, Exec>,
-                               typename FormsOf<Algorithm::spike>::template Call<T, Exec>,
-                               typename FormsOf<Algorithm::pcr>::template Call<T, Exec>,
-                               typename FormsOf<Algorithm::thomas>::template Call<T, Exec>,
-                               typename FormsOf<Algorithm::factored>::template Call<T, Exec>>;
+struct MethodsOf<T, Exec, 1> {
+  using type = std::variant<typename FormsOf<Algorithm::segmented>::template Call<T, Exec>,
+                            typename FormsOf<Algorithm::spike>::template Call<T, Exec>,
+                            typename FormsOf<Algorithm::pcr>::template Call<T, Exec>,
+                            typename FormsOf<Algorithm::thomas>::template Call<T, Exec>,
+                            typename FormsOf<Algorithm::factored>::template Call<T, Exec>>;
+};
+template <class T, class Exec, int W = 1>
+using AnyMethod = typename MethodsOf<T, Exec, W>::type;
 
 /// The algorithm of a host call.
-template <class T, class Exec>
+template <class T, class Exec, int W = 1>
 Algorithm chosen(Algorithm algorithm, const Shape& shape) {
-  if (algorithm == Algorithm::automatic && FactoredCall<T, Exec>::is_for(shape))
-    return Algorithm::factored;
+  if constexpr (W == 1)
+    if (algorithm == Algorithm::automatic && FactoredCall<T, Exec>::is_for(shape))
+      return Algorithm::factored;
   return chosen(algorithm, shape.n);
 }
 
-template <class T, class Exec>
-AnyMethod<T, Exec> method(const Shape& shape, const Options& options) {
+template <class T, class Exec, int W>
+requires(W > 1) AnyMethod<T, Exec, W> method(const Shape& shape, const Options& options) {
+  using Call = typename FormsOf<Algorithm::segmented>::template Call<T, Exec, W>;
+  static_assert(Method<Call, T, Exec, W>);
+  return Call(shape, options);
+}
+template <class T, class Exec, int W = 1>
+requires(W == 1) AnyMethod<T, Exec> method(const Shape& shape, const Options& options) {
   const Algorithm algorithm = chosen<T, Exec>(options.algorithm(), shape);
   return with_forms(algorithm, shape.n, [&](auto forms) -> AnyMethod<T, Exec> {
     using Call = typename decltype(forms)::template Call<T, Exec>;

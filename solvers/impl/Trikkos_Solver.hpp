@@ -32,15 +32,16 @@ class Parts {
   std::size_t m_bytes = 0;
 };
 
-/// How systems of one shape are solved: scaling, guard and method. Holds no memory.
-template <class T, class Exec>
+/// How systems of one shape, with W diagonals on either side, are solved: scaling, guard and
+/// method. Holds no memory.
+template <class T, class Exec, int W = 1>
 class Solver {
  public:
   Solver(const Shape& shape, const Options& options)
       : m_shape(shape),
         m_options(options),
         m_guard(options),
-        m_method(method<T, Exec>(shape, options)) {
+        m_method(method<T, Exec, W>(shape, options)) {
     const std::int64_t items =
         std::visit([](const auto& m) { return m.parallel_items(); }, m_method);
     // Systems in flight: enough to fill the device, few enough to keep the memory small.
@@ -52,16 +53,16 @@ class Solver {
 
   const Shape& shape() const { return m_shape; }
   const Options& options() const { return m_options; }
-  Algorithm algorithm() const { return chosen<T, Exec>(m_options.algorithm(), m_shape); }
+  Algorithm algorithm() const { return chosen<T, Exec, W>(m_options.algorithm(), m_shape); }
   std::size_t bytes() const { return memory(nullptr).bytes; }
 
   /// Makes fresh memory ready.
   void start(const Exec& exec, std::byte* start) const;
   /// Prepares what depends on the matrices alone, for the solves that follow: a scaled copy, or
   /// factors. Returns whether there are some to solve with; only then it waits.
-  bool factor(const Exec& exec, std::byte* start, const Systems<T>& A) const;
+  bool factor(const Exec& exec, std::byte* start, const Systems<T, W>& A) const;
   /// After `factor` of the same A: all systems, as many at a time as are in flight.
-  void solve(const Exec& exec, std::byte* start, const Systems<T>& A, const Vectors<const T>& b,
+  void solve(const Exec& exec, std::byte* start, const Systems<T, W>& A, const Vectors<const T>& b,
              const Vectors<T>& x, bool factored) const;
   /// What the last solve found. Waits.
   Status status(const Exec& exec, std::byte* start) const {
@@ -93,7 +94,7 @@ class Solver {
     Report* report;
     T* storage;
     GuardMemory<T> guard{};
-    ScaledColumns<T> scaled{};
+    ScaledColumns<T, W> scaled{};
     T* factors;
     std::size_t bytes;
   };
@@ -112,7 +113,7 @@ class Solver {
       r.guard.words = parts.take<std::int64_t>(Diagnosis::words);
     }
     if (scales_columns())
-      r.scaled = {parts.take<T>(3 * m_shape.matrices * n),
+      r.scaled = {parts.take<T>((2 * W + 1) * m_shape.matrices * n),
                   parts.take<Real<T>>(m_shape.matrices * n), n};
     r.factors = parts.take<T>(factor_words());
     r.bytes = parts.bytes();
@@ -122,7 +123,7 @@ class Solver {
   Shape m_shape;
   Options m_options;
   Guard<T> m_guard;
-  AnyMethod<T, Exec> m_method;
+  AnyMethod<T, Exec, W> m_method;
   std::int64_t m_in_flight = 1;
 };
 
@@ -134,8 +135,8 @@ struct NoWork {
 // Outside the class, so not inline: an `extern template class Solver<double, Exec>` keeps the
 // kernels of all algorithms out of a translation unit.
 
-template <class T, class Exec>
-void Solver<T, Exec>::start(const Exec& exec, std::byte* start) const {
+template <class T, class Exec, int W>
+void Solver<T, Exec, W>::start(const Exec& exec, std::byte* start) const {
   Kokkos::parallel_for("Trikkos::Workspace::reset", range(exec, 1),
                        ResetReport{memory(start).report, 1});
   // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
@@ -146,13 +147,13 @@ void Solver<T, Exec>::start(const Exec& exec, std::byte* start) const {
         NoWork{});
 }
 
-template <class T, class Exec>
-bool Solver<T, Exec>::factor(const Exec& exec, std::byte* start, const Systems<T>& A) const {
+template <class T, class Exec, int W>
+bool Solver<T, Exec, W>::factor(const Exec& exec, std::byte* start, const Systems<T, W>& A) const {
   const Memory memory = this->memory(start);
   if (scales_columns()) {
     const std::int64_t matrices = A.is_shared() ? 1 : A.count;
     Kokkos::parallel_for("Trikkos::Workspace::scale_columns", range(exec, matrices * m_shape.n),
-                         ScaleColumn<T>{A, memory.scaled});
+                         ScaleColumn<T, W>{A, memory.scaled});
   }
   return std::visit(
       [&](const auto& m) {
@@ -164,9 +165,10 @@ bool Solver<T, Exec>::factor(const Exec& exec, std::byte* start, const Systems<T
       m_method);
 }
 
-template <class T, class Exec>
-void Solver<T, Exec>::solve(const Exec& exec, std::byte* start, const Systems<T>& A,
-                            const Vectors<const T>& b, const Vectors<T>& x, bool factored) const {
+template <class T, class Exec, int W>
+void Solver<T, Exec, W>::solve(const Exec& exec, std::byte* start, const Systems<T, W>& A,
+                               const Vectors<const T>& b, const Vectors<T>& x,
+                               bool factored) const {
   const Memory memory = this->memory(start);
   const std::int64_t n = m_shape.n;
   const Diagnosis diagnosis{memory.report->words, A.count};
@@ -176,9 +178,9 @@ void Solver<T, Exec>::solve(const Exec& exec, std::byte* start, const Systems<T>
     return;
   }
   const auto& scaled = memory.scaled;
-  Systems<T> solved = scales_columns() ? scaled.systems(A) : A;
+  Systems<T, W> solved = scales_columns() ? scaled.systems(A) : A;
   solved.first.scale_rows = m_options.scaling() == Scaling::rows;
-  const auto run = [&](const Problem<T>& p) {
+  const auto run = [&](const Problem<T, W>& p) {
     std::visit(
         [&](const auto& m) {
           if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec>)
@@ -191,12 +193,12 @@ void Solver<T, Exec>::solve(const Exec& exec, std::byte* start, const Systems<T>
   const std::int64_t in_flight = factored && !m_guard.measures() ? most_in_flight : m_in_flight;
   for (std::int64_t first = 0; first < A.count; first += in_flight) {
     const std::int64_t count = std::min(in_flight, A.count - first);
-    const Problem<T> problem{
+    const Problem<T, W> problem{
         solved.block(first, count), b.block(first), x.block(first), memory.storage,
         diagnosis.of(first, n),     first == 0};
     const std::int64_t scale_stride = A.is_shared() ? 0 : n;
     m_guard.run(exec, A.block(first, count), problem, first, memory.guard, memory.report,
-                [&](const Problem<T>& p) {
+                [&](const Problem<T, W>& p) {
                   run(p);
                   if (scales_columns())
                     Kokkos::parallel_for("Trikkos::Workspace::restore_unknowns",

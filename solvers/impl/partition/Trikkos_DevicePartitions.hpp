@@ -20,17 +20,20 @@
 /// partitions' segments. Those that leave the tiles are the reduced system; once it is solved, the
 /// second pass repeats elimination and tree with the values around each segment known.
 ///
-/// Traffic: 4 words a row read in the first pass, 4 read and 1 written in the second, and 10 words
-/// a segment of `partition_size << levels` rows.
+/// Traffic: 2W + 2 words a row read in the first pass, as many read and 1 written in the second,
+/// and for W = 1 10 words a segment of `partition_size << levels` rows.
 
 namespace Trikkos::Impl {
 
 /// First pass: rows to segments.
 template <class T, class Elimination, int Rows>
 struct ReduceTiles {
-  Problem<T> problem;
+  static constexpr int W = Elimination::half_bandwidth;
+  using Node = MergeNode<T, W>;
+
+  Problem<T, W> problem;
   Elimination elimination;
-  TileShape<T, Rows> shape;
+  TileShape<T, Rows, W> shape;
   std::int64_t words, segments;
   int tiles;
 
@@ -39,22 +42,22 @@ struct ReduceTiles {
     const int t = member.team_rank();
     const std::int64_t system = member.league_rank() / tiles, tile = member.league_rank() % tiles;
     if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
-    const Bands<T> A = problem.A[system];
-    const StagedTile<T, Rows> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
-                                     tile * shape.tile_rows()};
-    staged.load(member, SystemRows<T>{A, problem.b[system], staged.base});
-    Segment<T> s = elimination.reduce(staged.rows(t, A));
+    const Bands<T, W> A = problem.A[system];
+    const StagedTile<T, Rows, W> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
+                                        tile * shape.tile_rows()};
+    staged.load(member, SystemRows<T, W>{A, problem.b[system], staged.base});
+    Segment<T, W> s = elimination.reduce(staged.rows(t, A));
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
-        member, SegmentArray<T>{staged.scratch, shape.lanes()}, shape.lanes(), shape.levels(), s,
-        [](int, const MergeNode<T>&) {},
+        member, SegmentArray<T, W>{staged.scratch, shape.lanes()}, shape.lanes(), shape.levels(), s,
+        [](int, const Node&) {},
         [](int, int, const auto&, const auto&, const auto&, const auto&) {});
     if (t < shape.segments())
-      SegmentArray<T>{problem.storage + system * words, segments}.put(tile * shape.segments() + t,
-                                                                      s);
+      SegmentArray<T, W>{problem.storage + system * words, segments}.put(
+          tile * shape.segments() + t, s);
   }
-  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows>& shape) {
-    const int bands = 4 * shape.band_words(), nodes = shape.node_words();
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
+    const int bands = (2 * W + 2) * shape.band_words(), nodes = shape.node_words();
     return sizeof(T) * (bands > nodes ? bands : nodes) + alignof(T);
   }
 };
@@ -62,9 +65,12 @@ struct ReduceTiles {
 /// Second pass: from the bounds of each segment to the solution of its rows.
 template <class T, class Elimination, int Rows>
 struct SubstituteTiles {
-  Problem<T> problem;
+  static constexpr int W = Elimination::half_bandwidth;
+  using Node = MergeNode<T, W>;
+
+  Problem<T, W> problem;
   Elimination elimination;
-  TileShape<T, Rows> shape;
+  TileShape<T, Rows, W> shape;
   std::int64_t words, bounds_offset;
   int tiles;
 
@@ -72,37 +78,36 @@ struct SubstituteTiles {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
     const std::int64_t system = member.league_rank() / tiles;
-    const Bands<T> A = problem.A[system];
+    const Bands<T, W> A = problem.A[system];
     const Strided<const T> b = problem.b[system];
     // backwards: the tiles that the first pass read last may still be in the cache
     const std::int64_t tile = tiles - 1 - member.league_rank() % tiles;
-    const StagedTile<T, Rows> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
-                                     tile * shape.tile_rows()};
+    const StagedTile<T, Rows, W> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
+                                        tile * shape.tile_rows()};
     const std::int64_t n = A.n;
     const int lanes = shape.lanes(), levels = shape.levels();
-    const StagedRows<T> rows = staged.rows(t, A);
+    const StagedRows<T, 1, W> rows = staged.rows(t, A);
     const std::int64_t segment = tile * shape.segments() + (t >> levels);
-    const T* const at = problem.storage + system * words + bounds_offset + 2 * segment;
-    Bounds<T> bounds{at[0], at[1], at[2], at[3]};
-    staged.load(member, SystemRows<T>{A, b, staged.base});
+    const T* const at = problem.storage + system * words + bounds_offset + 2 * W * segment;
+    auto bounds = bounds_from<T, W>([&](int k) { return at[k]; });
+    staged.load(member, SystemRows<T, W>{A, b, staged.base});
 
     const Diagnosis diagnosis = problem.diagnosis.of(system, n);
     const bool suspect = diagnosis.is_suspect();
     if (suspect)
       elimination.diagnose(diagnosis,
-                           UnstagedRows<T>{A, b, staged.base + t * shape.rows(), rows.m});
+                           UnstagedRows<T, W>{A, b, staged.base + t * shape.rows(), rows.m});
     T* const nodes = staged.nodes();
     merge_tree(
-        member, SegmentArray<T>{nodes, lanes}, lanes, levels, elimination.reduce(rows),
-        [&](int slot, const MergeNode<T>& node) {
-          for (int k = 0; k < MergeNode<T>::words; ++k) nodes[k * lanes + slot] = node.g[k];
+        member, SegmentArray<T, W>{nodes, lanes}, lanes, levels, elimination.reduce(rows),
+        [&](int slot, const Node& node) {
+          for (int k = 0; k < Node::words; ++k) nodes[k * lanes + slot] = node.g[k];
         },
-        [&](int h, int pair, const Segment<T>& left, const Segment<T>& right,
-            const Segment<T>& merged, const MergeNode<T>& node) {
+        [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
+            const Segment<T, W>& merged, const Node& node) {
           if (!suspect) return;
           const int middle = (2 * pair + 1) * (lanes / (2 * h)) * shape.rows();
-          diagnose_merge(diagnosis, left, right, merged, node.g[MergeNode<T>::first_of_v1],
-                         staged.base + middle);
+          diagnose_merge(diagnosis, left, right, merged, node, staged.base + middle);
         });
     descend_tree(bounds, (lanes >> levels) + (t >> levels), (1 << levels) / 2, t,
                  [&](int slot, int k) { return nodes[k * lanes + slot]; });
@@ -111,10 +116,10 @@ struct SubstituteTiles {
     member.team_barrier();
 
     const Strided<T> to = problem.x[system];
-    PlaceWalk<T, Rows> walk(shape, t);
+    PlaceWalk<T, Rows, W> walk(shape, t);
     for (int i = 0; i < shape.rows(); ++i, walk.advance()) {
       const std::int64_t row = staged.base + i * lanes + t;
-      if (row < n) to[row] = staged.band(3)[walk.place()];
+      if (row < n) to[row] = staged.band(2 * W + 1)[walk.place()];
     }
     const std::int64_t first = staged.base + t * shape.rows();
     if (found.unstable) diagnosis.report_unstable(first);
@@ -125,20 +130,21 @@ struct SubstituteTiles {
           break;
         }
   }
-  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows>& shape) {
-    return sizeof(T) * (4 * shape.band_words() + shape.node_words()) + alignof(T);
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
+    return sizeof(T) * ((2 * W + 2) * shape.band_words() + shape.node_words()) + alignof(T);
   }
 };
 
 /// `segmented` or `spike` on a device.
 template <class T, class Exec, class Elimination>
 class DevicePartitions {
-  static_assert(EliminationOf<Elimination, StagedRows<T>>);
+  static constexpr int W = Elimination::half_bandwidth;
+  static_assert(EliminationOf<Elimination, StagedRows<T, 1, W>>);
 
  public:
   DevicePartitions(const Shape& shape, const Options& options)
       : m_tile(tile(shape.n, options.partition_size())),
-        m_layout(shape.n, m_tile.tile_rows(), m_tile.segments()) {
+        m_layout(TeamLayout::of<T, W>(shape.n, m_tile.tile_rows(), m_tile.segments())) {
     if (m_layout.tiles > std::numeric_limits<int>::max())
       throw std::invalid_argument("Trikkos::Workspace: " + std::to_string(shape.n) +
                                   " rows exceed the largest grid of teams, " +
@@ -150,52 +156,52 @@ class DevicePartitions {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_layout.tiles; }
 
-  void reduce(const Exec& exec, const Problem<T>& problem) const {
-    with_tile(problem, [&]<int Rows>(const TileShape<T, Rows>& tile) {
+  void reduce(const Exec& exec, const Problem<T, W>& problem) const {
+    with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "reduce", tile,
              ReduceTiles<T, Elimination, Rows>{
                  problem, {}, tile, m_layout.words, m_layout.segments, tiles()});
     });
   }
-  void solve_reduced(const Exec& exec, const Problem<T>& problem) const {
-    ReducedSystem<T>{problem.storage, m_layout, problem.A.first.periodic,
-                     std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis}
+  void solve_reduced(const Exec& exec, const Problem<T, W>& problem) const {
+    ReducedSystem<T, W>{problem.storage, m_layout, problem.A.first.periodic,
+                        std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis}
         .launch(exec, problem.count(), Elimination::label(""));
   }
-  void substitute(const Exec& exec, const Problem<T>& problem) const {
-    with_tile(problem, [&]<int Rows>(const TileShape<T, Rows>& tile) {
+  void substitute(const Exec& exec, const Problem<T, W>& problem) const {
+    with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "substitute", tile,
              SubstituteTiles<T, Elimination, Rows>{
                  problem, {}, tile, m_layout.words, m_layout.bounds_offset, tiles()});
     });
   }
-  void solve(const Exec& exec, const Problem<T>& problem) const {
+  void solve(const Exec& exec, const Problem<T, W>& problem) const {
     reduce(exec, problem);
     solve_reduced(exec, problem);
     substitute(exec, problem);
   }
 
  private:
-  static TileShape<T, 0> tile(std::int64_t n, std::int64_t partition_size) {
+  static TileShape<T, 0, W> tile(std::int64_t n, std::int64_t partition_size) {
     if (partition_size == 0)
-      return {DefaultTile<T>::lanes, Elimination::device_rows, DefaultTile<T>::levels};
-    return tile_shape<T>(
+      return {DefaultTile<T, W>::lanes, Elimination::device_rows, DefaultTile<T, W>::levels};
+    return tile_shape<T, W>(
         Elimination::rows_in_one_go(std::min(partition_size, std::max<std::int64_t>(n, 2))));
   }
   int tiles() const { return static_cast<int>(m_layout.tiles); }
 
   /// body(tile), the default shape as a type of its own.
   template <class Body>
-  void with_tile(const Problem<T>& problem, const Body& body) const {
+  void with_tile(const Problem<T, W>& problem, const Body& body) const {
     constexpr int rows = Elimination::device_rows;
-    if (m_tile.m_rows == rows && m_tile.m_lanes == DefaultTile<T>::lanes &&
+    if (m_tile.m_rows == rows && m_tile.m_lanes == DefaultTile<T, W>::lanes &&
         problem.A.first.scale_rows)
-      body(TileShape<T, rows>{});
+      body(TileShape<T, rows, W>{});
     else
       body(m_tile);
   }
   template <int Rows, class Kernel>
-  void launch(const Exec& exec, const char* phase, const TileShape<T, Rows>& tile,
+  void launch(const Exec& exec, const char* phase, const TileShape<T, Rows, W>& tile,
               const Kernel& kernel) const {
     using TilePolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<max_tile_lanes, 1>>;
     const int league = static_cast<int>(kernel.problem.count()) * tiles();
@@ -206,7 +212,7 @@ class DevicePartitions {
         kernel);
   }
 
-  TileShape<T, 0> m_tile;
+  TileShape<T, 0, W> m_tile;
   TeamLayout m_layout;
 };
 

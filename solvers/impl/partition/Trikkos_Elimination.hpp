@@ -17,22 +17,25 @@
 namespace Trikkos::Impl {
 
 /// One partition, or one in each lane, and memory for its way back. No index is beyond length()
-/// but that of `equation`, which may be asked for two rows more.
+/// but that of `equation`, which may be asked for 2W rows more.
 template <class R>
 concept PartitionRows = requires(const R& rows, typename R::index_type k,
                                  const typename R::value_type& v,
-                                 const BackRow<typename R::value_type>& back) {
+                                 const BackRow<typename R::value_type, R::half_bandwidth>& back) {
+  { R::half_bandwidth } -> std::convertible_to<int>;
   { R::ragged } -> std::convertible_to<bool>;  // whether lanes may differ in length
   // rows of the longest partition, and of every partition
   { rows.length() } -> std::convertible_to<typename R::index_type>;
   { rows.inner_rows() } -> std::convertible_to<typename R::index_type>;
   rows.longer_than(k);  // a mask of the lanes whose partition has a row k
   // row k, scaled; behind the last row of a partition 1 x = 0
-  { rows.equation(k) } -> std::convertible_to<Equation<typename R::value_type>>;
-  // the same where 0 < k < inner_rows(): for fast loops
-  { rows.inner_equation(k) } -> std::convertible_to<Equation<typename R::value_type>>;
+  { rows.equation(k) } -> std::convertible_to<Equation<typename R::value_type, R::half_bandwidth>>;
+  // the same where W <= k < inner_rows(): for fast loops
+  {
+    rows.inner_equation(k)
+    } -> std::convertible_to<Equation<typename R::value_type, R::half_bandwidth>>;
   rows.keep(k, back);
-  { rows.kept(k) } -> std::convertible_to<BackRow<typename R::value_type>>;
+  { rows.kept(k) } -> std::convertible_to<BackRow<typename R::value_type, R::half_bandwidth>>;
   rows.store(k, v);  // x_k
 };
 
@@ -40,8 +43,11 @@ concept PartitionRows = requires(const R& rows, typename R::index_type k,
 /// options, if any.
 template <class E, class Rows>
 concept EliminationOf = PartitionRows<Rows> &&
-    requires(const E& e, const Rows& rows, const Bounds<typename Rows::value_type>& bounds,
-             const Diagnosis& diagnosis, const UnstagedRows<double>& suspects) {
+    requires(const E& e, const Rows& rows,
+             const Bounds<typename Rows::value_type, E::half_bandwidth>& bounds,
+             const Diagnosis& diagnosis, const UnstagedRows<double, E::half_bandwidth>& suspects) {
+  // W, diagonals on either side of the matrix
+  requires E::half_bandwidth == Rows::half_bandwidth;
   // of kernels, "Trikkos::<method>::" and the argument
   { E::label("") } -> std::convertible_to<std::string>;
   // rows of a partition on a device unless options say otherwise
@@ -50,8 +56,8 @@ concept EliminationOf = PartitionRows<Rows> &&
   { E::default_row_multiple } -> std::convertible_to<std::int64_t>;
   // of a partition of given size, the rows that are eliminated one after the other
   { E::rows_in_one_go(std::int64_t()) } -> std::same_as<std::int64_t>;
-  // first pass: the partition's two rows of the reduced system
-  { e.reduce(rows) } -> std::same_as<Segment<typename Rows::value_type>>;
+  // first pass: the partition's 2W rows of the reduced system
+  { e.reduce(rows) } -> std::same_as<Segment<typename Rows::value_type, E::half_bandwidth>>;
   // second pass: stores the solution, once what is around the partition is known
   { e.substitute(rows, bounds) } -> std::same_as<Findings<typename Rows::value_type>>;
   // reports why a partition has no finite solution, if it can

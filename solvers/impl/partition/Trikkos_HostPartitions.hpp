@@ -18,7 +18,7 @@
 /// segments are solved by one thread, and a second pass goes back through each group. Shapes depend
 /// on n alone, so results do not depend on the number of threads.
 ///
-/// Traffic: 4 words a row read in the first pass, 4 read and 1 written in the second.
+/// Traffic: 2W + 2 words a row read in the first pass, as many read and 1 written in the second.
 
 namespace Trikkos::Impl {
 
@@ -54,72 +54,71 @@ struct HostShape {
   std::int64_t run_rows() const { return links * rows; }
   std::int64_t tile_rows() const { return lanes * run_rows(); }
   std::int64_t group_rows() const { return tiles_in_group * tile_rows(); }
-  /// Scalars that the back substitution of a tile's partitions, one of each lane, takes.
-  std::int64_t back_words() const { return 3 * rows * lanes; }
 };
 
 /// One right-hand side's share of the workspace.
-template <class T>
+template <class T, int W>
 struct HostStorage {
-  T* link_nodes;              // [tiles][links - 1] of MergeNode<V>: merges within the runs
-  MergeNode<T>* run_nodes;    // [tiles][lanes]: merge of a run into those left of it in the group
-  MergeNode<T>* group_nodes;  // [groups]
-  Segment<T>* group_segments;
-  Bounds<T>* group_bounds;
+  T* link_nodes;               // [tiles][links - 1] of MergeNode<V>: merges within the runs
+  MergeNode<T, W>* run_nodes;  // [tiles][lanes]: merge of a run into those left of it in the group
+  MergeNode<T, W>* group_nodes;  // [groups]
+  Segment<T, W>* group_segments;
+  Bounds<T, W>* group_bounds;
   T* back;  // [groups][back_words]
 };
 
 /// Link `link` of each run of a tile: `width` partitions, one a lane, `stride` rows apart. `Rows`
 /// of an elimination (Trikkos_Elimination.hpp).
-template <class T>
+template <class T, int W = 1>
 struct LanePartitions {
   using V = Lanes<T>;
   using value_type = V;
   using index_type = std::int64_t;
+  static constexpr int half_bandwidth = W;
   static constexpr int width = lane_count<T>;
   static constexpr bool ragged = true;
 
-  const Bands<T>& A;
+  const Bands<T, W>& A;
   Strided<const T> b;
   Strided<T> x;
   std::int64_t first_row, rows, stride;
-  BackRow<V>* back;         // of the rows of a partition
+  BackRow<V, W>* back;      // of the rows of a partition
   std::int64_t prefetched;  // row where the tile starts that comes next
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(int l) const { return first_row + l * stride; }
   /// Rows of the partition of lane l: fewer, or none, at the end of the system.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(int l) const { return clamped(A.n - row_of(l)); }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return length(0); }
-  /// Rows before the first k that is missing in some lane or holds the last row of the matrix.
+  /// Rows before the first k that is missing in some lane or holds one of the last W of the matrix.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const {
-    return clamped(A.n - 1 - row_of(width - 1));
+    return clamped(A.n - W - row_of(width - 1));
   }
 
-  /// Row k of each partition, with 0 < k < inner_rows(), or 0 where that is not row 0 of A.
-  KOKKOS_FORCEINLINE_FUNCTION Equation<V> inner_equation(std::int64_t k) const {
+  /// Row k of each partition, with W <= k < inner_rows(), or less where it is none of A's first W.
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
     prefetch(k);
-    return scaled(Equation<V>{load_band(A.band[0], k), load_band(A.band[1], k),
-                              load_band(A.band[2], k), load(b, k)},
-                  A.scale_rows);
+    const auto entry = [&](auto j) { return load_band(A.band[W + j], k); };
+    return scaled(equation_of<V, W>(entry, load(b, k)), A.scale_rows);
   }
   /// Row k where it may be an end of the matrix, or lie behind it: then 1 x = 0. Rare, so kept out
   /// of the recurrences.
-  [[gnu::noinline]] KOKKOS_FUNCTION Equation<V> edge_equation(std::int64_t k) const {
-    Equation<V> e{};
-    for (int l = 0; l < width; ++l) {
-      const std::int64_t i = row_of(l) + k;
-      const bool inside = k < length(l);
-      set_lane(e.a, l, inside ? A.lower(i) : T(0));
-      set_lane(e.b, l, inside ? A.diag(i) : T(1));
-      set_lane(e.c, l, inside ? A.upper(i) : T(0));
-      set_lane(e.d, l, inside ? b[i] : T(0));
-    }
-    return scaled(e, A.scale_rows);
+  [[gnu::noinline]] KOKKOS_FUNCTION Equation<V, W> edge_equation(std::int64_t k) const {
+    const auto lanes = [&](const auto& at, double outside) {
+      V v = constant<V>(outside);
+      for (int l = 0; l < width; ++l)
+        if (k < length(l)) set_lane(v, l, at(row_of(l) + k));
+      return v;
+    };
+    const auto entry = [&](auto j) {
+      return lanes([&](std::int64_t i) { return A.template entry<decltype(j)::value>(i); },
+                   j == 0 ? 1 : 0);
+    };
+    return scaled(equation_of<V, W>(entry, lanes([&](std::int64_t i) { return b[i]; }, 0)),
+                  A.scale_rows);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<V> equation(std::int64_t k) const {
-    const V zero = constant<V>(0);
-    if (k >= rows) return {zero, constant<V>(1), zero, zero};
-    const bool inner = k < inner_rows() && (k > 0 || first_row > 0);
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation(std::int64_t k) const {
+    if (k >= rows) return unit_equation<V, W>();
+    const bool inner = k < inner_rows() && first_row + k >= W;
     // of a copy, so that the compiler need not think that the call changes what loops hold
     return inner ? inner_equation(k) : LanePartitions(*this).edge_equation(k);
   }
@@ -129,10 +128,10 @@ struct LanePartitions {
     for (int l = 0; l < width; ++l) mask[l] = k < length(l) ? -1 : 0;
     return mask;
   }
-  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V>& row) const {
+  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V, W>& row) const {
     back[k] = row;
   }
-  KOKKOS_FORCEINLINE_FUNCTION const BackRow<V>& kept(std::int64_t k) const { return back[k]; }
+  KOKKOS_FORCEINLINE_FUNCTION const BackRow<V, W>& kept(std::int64_t k) const { return back[k]; }
   KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
     T* const p = x.data + (first_row + k) * x.stride;
     const std::int64_t step = stride * x.stride;
@@ -186,47 +185,76 @@ Segment<T> lane_of(const Segment<S>& s, int l) {
   return {{lane(A.l, l), lane(A.u, l), lane(A.p, l), lane(A.f, l)},
           {lane(B.l, l), lane(B.u, l), lane(B.p, l), lane(B.q, l), lane(B.f, l)}};
 }
+template <class T, class S, int W>
+Segment<T, W> lane_of(const Segment<S, W>& s, int l) {
+  Segment<T, W> r;
+  for (int k = 0; k < r.words; ++k) r.w[k] = lane(s.w[k], l);
+  return r;
+}
+template <class T, class S>
+Bounds<T> lane_of(const Bounds<S>& b, int l) {
+  return {lane(b.prev, l), lane(b.first, l), lane(b.last, l), lane(b.next, l)};
+}
+template <class T, class S, int W>
+Bounds<T, W> lane_of(const Bounds<S, W>& b, int l) {
+  Bounds<T, W> r;
+  for (int k = 0; k < 4 * W; ++k) r.x[k] = lane(b.x[k], l);
+  return r;
+}
+template <class T, class S>
+void set_lane_bounds(Bounds<S>& to, int l, const Bounds<T>& from) {
+  set_lane(to.prev, l, from.prev);
+  set_lane(to.first, l, from.first);
+  set_lane(to.last, l, from.last);
+  set_lane(to.next, l, from.next);
+}
+template <class T, class S, int W>
+void set_lane_bounds(Bounds<S, W>& to, int l, const Bounds<T, W>& from) {
+  for (int k = 0; k < 4 * W; ++k) set_lane(to.x[k], l, from.x[k]);
+}
 /// Merges `right`, whose first row in lane l is `row + l * stride`, into the chain `s` and keeps
 /// the node. With `report`, reports lanes whose merge breaks down.
-template <class T, class S>
-void chain(const Diagnosis& diagnosis, Segment<S>& s, const Segment<S>& right, MergeNode<S>& node,
-           bool report, std::int64_t row, std::int64_t stride = 0) {
-  const Segment<S> left = s;
+template <class T, class S, int W>
+void chain(const Diagnosis& diagnosis, Segment<S, W>& s, const Segment<S, W>& right,
+           MergeNode<S, W>& node, bool report, std::int64_t row, std::int64_t stride = 0) {
+  const Segment<S, W> left = s;
   s = merge(left, right, node);
   if (!report) return;
   for (int l = 0; l < static_cast<int>(sizeof(S) / sizeof(T)); ++l)
-    diagnose_merge<T>(diagnosis, lane_of<T>(left, l), lane_of<T>(right, l), lane_of<T>(s, l),
-                      lane(node.g[MergeNode<S>::first_of_v1], l), row + l * stride);
+    diagnose_merge(
+        diagnosis, lane_of<T>(left, l), lane_of<T>(right, l), lane_of<T>(s, l),
+        [&](int k) -> T { return lane(node.g[k], l); }, row + l * stride);
 }
 
 /// The three phases, each for a group of one system.
 template <class T, class Elimination>
 struct HostPasses {
   using V = Lanes<T>;
-  static_assert(EliminationOf<Elimination, LanePartitions<T>>);
+  static constexpr int W = Elimination::half_bandwidth;
+  static_assert(EliminationOf<Elimination, LanePartitions<T, W>>);
   static constexpr int width = lane_count<T>;
 
-  Problem<T> problem;
+  Problem<T, W> problem;
   HostShape shape;
   Elimination elimination{};
 
   static std::int64_t storage_words(const HostShape& s) {
-    return aligned(MergeNode<T>::words * s.tiles * (s.links - 1) * s.lanes) +
-           aligned(MergeNode<T>::words * (s.tiles * s.lanes + s.groups) +
-                   (segment_words + 4) * s.groups) +
-           aligned(s.groups * s.back_words());
+    return aligned(node_words * s.tiles * (s.links - 1) * s.lanes) +
+           aligned(node_words * (s.tiles * s.lanes + s.groups) +
+                   (Segment<T, W>::words + 4 * W) * s.groups) +
+           aligned(s.groups * back_words(s));
   }
-  HostStorage<T> storage_of(std::int64_t system) const {
+  HostStorage<T, W> storage_of(std::int64_t system) const {
     T* p = problem.storage + system * storage_words(shape);
     T* const end = p + storage_words(shape);
-    HostStorage<T> r;
+    HostStorage<T, W> r;
     r.link_nodes = p;
-    p += aligned(MergeNode<T>::words * shape.tiles * (shape.links - 1) * shape.lanes);
-    r.run_nodes = reinterpret_cast<MergeNode<T>*>(p);
+    p += aligned(node_words * shape.tiles * (shape.links - 1) * shape.lanes);
+    r.run_nodes = reinterpret_cast<MergeNode<T, W>*>(p);
     r.group_nodes = r.run_nodes + shape.tiles * shape.lanes;
-    r.group_segments = reinterpret_cast<Segment<T>*>(r.group_nodes + shape.groups);
-    r.group_bounds = reinterpret_cast<Bounds<T>*>(r.group_segments + shape.groups);
-    r.back = end - aligned(shape.groups * shape.back_words());
+    r.group_segments = reinterpret_cast<Segment<T, W>*>(r.group_nodes + shape.groups);
+    r.group_bounds = reinterpret_cast<Bounds<T, W>*>(r.group_segments + shape.groups);
+    r.back = end - aligned(shape.groups * back_words(shape));
     return r;
   }
   Diagnosis diagnosis_of(std::int64_t system) const {
@@ -234,8 +262,8 @@ struct HostPasses {
   }
 
   /// `next_tile` is the one whose rows are fetched meanwhile.
-  LanePartitions<T> partitions(const Bands<T>& A, std::int64_t system, std::int64_t tile,
-                               std::int64_t link, std::int64_t next_tile) const {
+  LanePartitions<T, W> partitions(const Bands<T, W>& A, std::int64_t system, std::int64_t tile,
+                                  std::int64_t link, std::int64_t next_tile) const {
     const std::int64_t group = tile / shape.tiles_in_group;
     return {A,
             problem.b[system],
@@ -243,14 +271,14 @@ struct HostPasses {
             tile * shape.tile_rows() + link * shape.rows,
             shape.rows,
             shape.run_rows(),
-            reinterpret_cast<BackRow<V>*>(storage_of(system).back + group * shape.back_words()),
+            reinterpret_cast<BackRow<V, W>*>(storage_of(system).back + group * back_words(shape)),
             next_tile * shape.tile_rows() + link * shape.rows * shape.lanes};
   }
   std::int64_t first_row(std::int64_t tile, int l) const {
     return tile * shape.tile_rows() + l * shape.run_rows();
   }
-  MergeNode<V>* link_nodes(const HostStorage<T>& store, std::int64_t tile) const {
-    return reinterpret_cast<MergeNode<V>*>(store.link_nodes) + tile * (shape.links - 1);
+  MergeNode<V, W>* link_nodes(const HostStorage<T, W>& store, std::int64_t tile) const {
+    return reinterpret_cast<MergeNode<V, W>*>(store.link_nodes) + tile * (shape.links - 1);
   }
   std::int64_t first_tile(std::int64_t group) const { return group * shape.tiles_in_group; }
   std::int64_t end_tile(std::int64_t group) const {
@@ -260,14 +288,14 @@ struct HostPasses {
   void reduce_group(std::int64_t system, std::int64_t group, bool report = false) const {
     const auto store = storage_of(system);
     const Diagnosis diagnosis = diagnosis_of(system);
-    const Bands<T> A = problem.A[system];
-    Segment<T> s = identity_segment<T>();
+    const Bands<T, W> A = problem.A[system];
+    Segment<T, W> s = identity_segment<T, W>();
     for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile) {
-      MergeNode<V>* const nodes = link_nodes(store, tile);
-      Segment<V> run;
+      MergeNode<V, W>* const nodes = link_nodes(store, tile);
+      Segment<V, W> run;
       for (std::int64_t link = 0; link < shape.links; ++link) {
         const auto p = partitions(A, system, tile, link, tile + 1);
-        const Segment<V> next = elimination.reduce(p);
+        const Segment<V, W> next = elimination.reduce(p);
         if (link == 0)
           run = next;
         else
@@ -284,11 +312,11 @@ struct HostPasses {
     const auto store = storage_of(system);
     const Diagnosis diagnosis = diagnosis_of(system);
     const bool periodic = problem.A.first.periodic;
-    Segment<T> s = store.group_segments[0];
+    Segment<T, W> s = store.group_segments[0];
     for (std::int64_t g = 1; g < shape.groups; ++g)
       chain<T>(diagnosis, s, store.group_segments[g], store.group_nodes[g], true,
                g * shape.group_rows());
-    Bounds<T> bounds = solve_root(s, periodic);
+    Bounds<T, W> bounds = solve_root(s, periodic);
     diagnose_root(diagnosis, s, periodic, bounds, shape.n);
     for (std::int64_t g = shape.groups - 1; g > 0; --g)
       store.group_bounds[g] = unchain(bounds, store.group_nodes[g]);
@@ -298,28 +326,23 @@ struct HostPasses {
   void substitute_group(std::int64_t system, std::int64_t group) const {
     const auto store = storage_of(system);
     const Diagnosis diagnosis = diagnosis_of(system);
-    const Bands<T> A = problem.A[system];
+    const Bands<T, W> A = problem.A[system];
     const Strided<const T> b = problem.b[system];
     const Strided<T> x = problem.x[system];
     const bool suspect = diagnosis.is_suspect();
     if (suspect) reduce_group(system, group, true);  // once more, with reports
-    Bounds<T> rest = store.group_bounds[group];
+    Bounds<T, W> rest = store.group_bounds[group];
     for (std::int64_t tile = end_tile(group) - 1; tile >= first_tile(group); --tile) {
-      Bounds<V> runs{};
-      for (int l = width - 1; l >= 0; --l) {
-        const Bounds<T> run = unchain(rest, store.run_nodes[tile * width + l]);
-        set_lane(runs.prev, l, run.prev);
-        set_lane(runs.first, l, run.first);
-        set_lane(runs.last, l, run.last);
-        set_lane(runs.next, l, run.next);
-      }
-      const MergeNode<V>* const nodes = link_nodes(store, tile);
+      Bounds<V, W> runs{};
+      for (int l = width - 1; l >= 0; --l)
+        set_lane_bounds(runs, l, unchain(rest, store.run_nodes[tile * width + l]));
+      const MergeNode<V, W>* const nodes = link_nodes(store, tile);
       for (std::int64_t link = shape.links - 1; link >= 0; --link) {
         const auto p = partitions(A, system, tile, link, tile - 1);
         if (suspect)
           for (int l = 0; l < width; ++l)
-            elimination.diagnose(diagnosis, UnstagedRows<T>{A, b, p.row_of(l), p.length(l)});
-        const Bounds<V> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
+            elimination.diagnose(diagnosis, UnstagedRows<T, W>{A, b, p.row_of(l), p.length(l)});
+        const Bounds<V, W> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
         const Findings<V> found = elimination.substitute(p, bounds);
         for (int l = 0; l < width; ++l) {
           if (!(lane(found.probe, l) == 0))
@@ -331,6 +354,10 @@ struct HostPasses {
   }
 
  private:
+  static constexpr int node_words = MergeNode<T, W>::words;
+
+  /// Scalars that the back substitution of a tile's partitions, one of each lane, takes.
+  static std::int64_t back_words(const HostShape& s) { return (2 * W + 1) * s.rows * s.lanes; }
   /// Scalars up to the next cache line.
   static std::int64_t aligned(std::int64_t words) {
     constexpr std::int64_t line = 64 / sizeof(T);
@@ -341,6 +368,8 @@ struct HostPasses {
 /// `segmented` or `spike` where the execution space is the host.
 template <class T, class Exec, class Elimination>
 class HostPartitions {
+  static constexpr int W = Elimination::half_bandwidth;
+
  public:
   HostPartitions(const Shape& shape, const Options& options)
       : m_shape(Elimination{}, shape.n,
@@ -351,7 +380,7 @@ class HostPartitions {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_shape.groups; }
 
-  void reduce(const Exec& exec, const Problem<T>& problem) const {
+  void reduce(const Exec& exec, const Problem<T, W>& problem) const {
     const HostPasses<T, Elimination> passes{problem, m_shape};
     const std::int64_t groups = m_shape.groups;
     Kokkos::parallel_for(Elimination::label("reduce"), range(exec, problem.count() * groups),
@@ -360,19 +389,19 @@ class HostPartitions {
                            passes.reduce_group(i / groups, i % groups);
                          });
   }
-  void solve_reduced(const Exec& exec, const Problem<T>& problem) const {
+  void solve_reduced(const Exec& exec, const Problem<T, W>& problem) const {
     const HostPasses<T, Elimination> passes{problem, m_shape};
     Kokkos::parallel_for(Elimination::label("coarse"), range(exec, problem.count()),
                          [passes](std::int64_t system) { passes.solve_groups(system); });
   }
-  void substitute(const Exec& exec, const Problem<T>& problem) const {
+  void substitute(const Exec& exec, const Problem<T, W>& problem) const {
     const HostPasses<T, Elimination> passes{problem, m_shape};
     const std::int64_t groups = m_shape.groups;
     Kokkos::parallel_for(
         Elimination::label("substitute"), range(exec, problem.count() * groups),
         [passes, groups](std::int64_t i) { passes.substitute_group(i / groups, i % groups); });
   }
-  void solve(const Exec& exec, const Problem<T>& problem) const {
+  void solve(const Exec& exec, const Problem<T, W>& problem) const {
     if (m_shape.groups == 1 && problem.count() == 1) return solve_at_once(exec, problem);
     reduce(exec, problem);
     solve_reduced(exec, problem);
@@ -381,7 +410,7 @@ class HostPartitions {
 
  private:
   /// In one launch: at n = 1000 a launch costs as much as a pass.
-  void solve_at_once(const Exec& exec, const Problem<T>& problem) const {
+  void solve_at_once(const Exec& exec, const Problem<T, W>& problem) const {
     const HostPasses<T, Elimination> passes{problem, m_shape};
     Kokkos::parallel_for(Elimination::label("small"), range(exec, 1), [passes](std::int64_t) {
       if (passes.problem.resets) passes.problem.diagnosis.reset();

@@ -18,8 +18,10 @@ KOKKOS_INLINE_FUNCTION constexpr std::int64_t partition_rows(std::int64_t n,
   return Elimination::rows_in_one_go(rows < n ? rows : n);
 }
 /// Scalars of scratch: the way back, a node for each merge and the tree, and the root's bounds.
+template <int W>
 KOKKOS_INLINE_FUNCTION constexpr std::int64_t partition_words(std::int64_t n, std::int64_t rows) {
-  return n == 0 ? 0 : 3 * n + 2 * MergeNode<float>::words * ((n + rows - 1) / rows) + 4;
+  constexpr int back = 2 * W + 1, node = MergeNode<float, W>::words;
+  return n == 0 ? 0 : back * n + 2 * node * ((n + rows - 1) / rows) + 4 * W;
 }
 
 /// `segmented` and `spike` by one team, inside a kernel. A and b are read where they are; the way
@@ -27,9 +29,10 @@ KOKKOS_INLINE_FUNCTION constexpr std::int64_t partition_words(std::int64_t n, st
 /// partitions, a tree merges the chains.
 template <class T, class Elimination>
 struct InKernelPartitions {
-  static_assert(EliminationOf<Elimination, StridedRows<T>>);
+  static constexpr int W = Elimination::half_bandwidth;
+  static_assert(EliminationOf<Elimination, StridedRows<T, W>>);
 
-  Bands<T> A;
+  Bands<T, W> A;
   Strided<const T> b;
   Strided<T> x;
   std::int64_t rows;  // in a partition
@@ -49,36 +52,32 @@ struct InKernelPartitions {
     const std::int64_t first = t < lanes ? smaller(t * in_chain) : partitions;
     const std::int64_t end = t < lanes ? smaller(first + in_chain) : partitions;
 
-    auto* const nodes = reinterpret_cast<MergeNode<T>*>(scratch + 3 * A.n);
-    T* const tree = scratch + 3 * A.n + MergeNode<T>::words * partitions;
-    T* const root = tree + MergeNode<T>::words * lanes;
+    using Node = MergeNode<T, W>;
+    auto* const nodes = reinterpret_cast<Node*>(scratch + (2 * W + 1) * A.n);
+    T* const tree = scratch + (2 * W + 1) * A.n + Node::words * partitions;
+    T* const root = tree + Node::words * lanes;
     const Elimination elimination{};
 
-    Segment<T> s = identity_segment<T>();
+    Segment<T, W> s = identity_segment<T, W>();
     for (std::int64_t p = first; p < end; ++p) {
-      const Segment<T> next = elimination.reduce(rows_of(p, scratch));
+      const Segment<T, W> next = elimination.reduce(rows_of(p, scratch));
       s = p == first ? next : merge(s, next, nodes[p]);
     }
     s = merge_tree(
-        team, SegmentArray<T>{tree, lanes}, lanes, levels, s,
-        [&](int slot, const MergeNode<T>& node) {
-          for (int k = 0; k < MergeNode<T>::words; ++k) tree[k * lanes + slot] = node.g[k];
+        team, SegmentArray<T, W>{tree, lanes}, lanes, levels, s,
+        [&](int slot, const Node& node) {
+          for (int k = 0; k < Node::words; ++k) tree[k * lanes + slot] = node.g[k];
         },
         [](int, int, const auto&, const auto&, const auto&, const auto&) {});
-    if (t == 0) {
-      const Bounds<T> all = solve_root(s, A.periodic);
-      root[0] = all.prev;
-      root[1] = all.first;
-      root[2] = all.last;
-      root[3] = all.next;
-    }
+    const auto word = [&](int k) -> T& { return root[k]; };
+    if (t == 0) put_bounds(word, solve_root(s, A.periodic));
     team.team_barrier();
 
     std::int64_t bad = A.n;
-    Bounds<T> bounds{root[0], root[1], root[2], root[3]};
+    auto bounds = bounds_from<T, W>(word);
     descend_tree(bounds, 1, lanes / 2, t, [&](int slot, int k) { return tree[k * lanes + slot]; });
     for (std::int64_t p = end - 1; p >= first; --p) {
-      const Bounds<T> mine = p > first ? unchain(bounds, nodes[p]) : bounds;
+      const Bounds<T, W> mine = p > first ? unchain(bounds, nodes[p]) : bounds;
       const Findings<T> found = elimination.substitute(rows_of(p, scratch), mine);
       if (!(found.probe == 0) || found.unstable) bad = p * rows;
     }
@@ -86,39 +85,43 @@ struct InKernelPartitions {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION StridedRows<T> rows_of(std::int64_t p, T* back) const {
+  KOKKOS_FORCEINLINE_FUNCTION StridedRows<T, W> rows_of(std::int64_t p, T* back) const {
     const std::int64_t first = p * rows, left = A.n - first, m = left < rows ? left : rows;
-    return {A.band[0].from(first),
-            A.band[1].from(first),
-            A.band[2].from(first),
-            b.from(first),
-            {back + first, 1},
-            {back + A.n + first, 1},
-            {back + 2 * A.n + first, 1},
-            x.from(first),
-            A.lower(first),
-            A.upper(first + m - 1),
-            A.conjugated,
-            A.scale_rows,
-            m};
+    if constexpr (W > 1)
+      return {{A, b, first, m}, back, x.from(first)};
+    else
+      return {A.band[0].from(first),
+              A.band[1].from(first),
+              A.band[2].from(first),
+              b.from(first),
+              {back + first, 1},
+              {back + A.n + first, 1},
+              {back + 2 * A.n + first, 1},
+              x.from(first),
+              A.lower(first),
+              A.upper(first + m - 1),
+              A.conjugated,
+              A.scale_rows,
+              m};
   }
 };
 
 template <class Elimination>
 KOKKOS_INLINE_FUNCTION constexpr std::int64_t partition_team_words(std::int64_t n,
                                                                    const Options& options) {
-  return partition_words(n, partition_rows<Elimination>(n, options.partition_size()));
+  return partition_words<Elimination::half_bandwidth>(
+      n, partition_rows<Elimination>(n, options.partition_size()));
 }
 
-template <class Elimination, class T, class Member>
+template <class Elimination, class T, int W, class Member>
 KOKKOS_INLINE_FUNCTION std::int64_t solve_partitions_in_team(const Member& member,
-                                                             const Bands<T>& A,
+                                                             const Bands<T, W>& A,
                                                              const Strided<const T>& b,
                                                              const Strided<T>& x,
                                                              const Options& options) {
   const std::int64_t rows = partition_rows<Elimination>(A.n, options.partition_size());
   const std::int64_t bad =
-      in_scratch<T>(member, partition_words(A.n, rows), [&](const auto& team, T* memory) {
+      in_scratch<T>(member, partition_words<W>(A.n, rows), [&](const auto& team, T* memory) {
         return InKernelPartitions<T, Elimination>{A, b, x, rows}.solve(team, memory);
       });
   return bad < A.n ? bad : -1;

@@ -15,15 +15,6 @@
 
 namespace Trikkos::Impl {
 
-/// The rotation of two coefficients.
-template <bool Scaled, class V>
-KOKKOS_FORCEINLINE_FUNCTION Rotation<V> rotation(const V& alpha, const V& beta) {
-  if constexpr (Scaled)
-    return Rotation<V>::scaled(alpha, beta);
-  else
-    return Rotation<V>(alpha, beta);
-}
-
 /// `least` is the smallest square.
 template <bool Scaled, class V>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge_rows(const Segment<V>& left, const Segment<V>& right,
@@ -78,15 +69,6 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge_rows(const Segment<V>& left, const 
           {difference_of_products(gc, El, gs, Sl), difference_of_products(gc, Eu, gs, Su),
            difference_of_products(gc, Ev, gs, Sv), product(gc, Er),
            difference_of_products(gc, Ef, gs, Sf)}};
-}
-
-/// Whether the number, or that of every lane, is safely above what counts as zero.
-template <class R>
-KOKKOS_FORCEINLINE_FUNCTION bool is_safe(const R& square) {
-  bool safe = true;
-  constexpr int lanes = sizeof(R) / sizeof(lane(R{}, 0));
-  for (int l = 0; l < lanes; ++l) safe &= lane(square, l) > Tiny<R>::safe;
-  return safe;
 }
 
 /// Scaling is dear, and its need rare.

@@ -20,7 +20,15 @@ namespace Trikkos::Impl {
 
 inline constexpr int coarse_levels = 7, coarse_lanes = 1 << coarse_levels;
 
-/// A level of the coarse tree: `count` segments in groups of `coarse_lanes`.
+/// The same, fewer where the segments of so many would not fit into the scratch of a team.
+template <class T, int W>
+struct CoarseTree {
+  static constexpr int levels = W * sizeof(T) > 16 ? coarse_levels - 1 : coarse_levels;
+  static constexpr int lanes = 1 << levels;
+  static_assert(lanes * Segment<T, W>::words * sizeof(T) < 40 * 1024);
+};
+
+/// A level of the coarse tree: `count` segments in groups of `CoarseTree::lanes`.
 struct CoarseLevel {
   std::int64_t count, groups, segment_offset, node_offset;  // offsets in scalars
 };
@@ -35,29 +43,60 @@ struct TeamLayout {
   std::int64_t bounds_offset = 0, root_offset = 0, words = 0;
 
   TeamLayout() = default;
-  TeamLayout(std::int64_t n_, std::int64_t tile_rows, std::int64_t segments_in_tile) : n(n_) {
+  /// Of systems with W diagonals on either side.
+  template <class T, int W>
+  static TeamLayout of(std::int64_t n, std::int64_t tile_rows, std::int64_t segments_in_tile) {
+    return {n,
+            tile_rows,
+            segments_in_tile,
+            W,
+            CoarseTree<T, W>::lanes,
+            Segment<T, W>::words,
+            MergeNode<T, W>::words};
+  }
+  TeamLayout(std::int64_t n_, std::int64_t tile_rows, std::int64_t segments_in_tile, int W = 1,
+             int lanes = coarse_lanes, int segment_words = Segment<double>::words,
+             int node_words = MergeNode<double>::words)
+      : n(n_) {
     tiles = (n + tile_rows - 1) / tile_rows;
     segments = tiles * segments_in_tile;
     std::int64_t count = segments;
     do {
       CoarseLevel& l = level[levels++];
       l.count = count;
-      l.groups = (count + coarse_lanes - 1) / coarse_lanes;
+      l.groups = (count + lanes - 1) / lanes;
       l.segment_offset = words;
       words += segment_words * count;
       l.node_offset = words;
-      words += 11 * coarse_lanes * l.groups;
+      words += node_words * lanes * l.groups;
       count = l.groups;
     } while (count > 1);
     bounds_offset = words;
-    words += 2 * segments + 2;
+    words += 2 * W * (segments + 1);
   }
 };
 
-/// A level of the tree: `coarse_lanes` segments to one, nodes to memory; the last level
+/// Among the bounds of `count` neighbouring segments, which start with x(-W), 2W apart, those of
+/// all of them as one.
+template <class T, int W>
+struct OuterBounds {
+  T* bounds;
+  std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(int k) const {
+    return bounds[k < 2 * W ? k : 2 * W * (count - 1) + k];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void put(const Bounds<T, W>& b) const { put_bounds(*this, b); }
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<T, W> get() const { return bounds_from<T, W>(*this); }
+};
+
+/// A level of the tree: `CoarseTree::lanes` segments to one, nodes to memory; the last level
 /// solves the root.
-template <class T>
+template <class T, int W = 1>
 struct MergeCoarse {
+  using Node = MergeNode<T, W>;
+  static constexpr int lanes = CoarseTree<T, W>::lanes;
+
   T* work;
   std::int64_t words;
   CoarseLevel level;
@@ -74,46 +113,42 @@ struct MergeCoarse {
     const std::int64_t group = member.league_rank() % level.groups;
     T* const mine = work + system * words;
     const Diagnosis found = diagnosis.of(system, n);
-    const std::int64_t first = group * coarse_lanes;
-    Segment<T> s = identity_segment<T>();
+    const std::int64_t first = group * lanes;
+    Segment<T, W> s = identity_segment<T, W>();
     if (first + t < level.count)
-      s = SegmentArray<T>{mine + level.segment_offset, level.count}.get(first + t);
-    T* const nodes = mine + level.node_offset + group * coarse_lanes * MergeNode<T>::words;
+      s = SegmentArray<T, W>{mine + level.segment_offset, level.count}.get(first + t);
+    T* const nodes = mine + level.node_offset + group * lanes * Node::words;
     s = merge_tree(
-        member, SegmentArray<T>{team_scratch<T>(member, scratch_bytes()), coarse_lanes},
-        coarse_lanes, coarse_levels, s,
-        [&](int slot, const MergeNode<T>& node) {
-          for (int k = 0; k < MergeNode<T>::words; ++k)
-            nodes[slot * MergeNode<T>::words + k] = node.g[k];
+        member, SegmentArray<T, W>{team_scratch<T>(member, scratch_bytes()), lanes}, lanes,
+        CoarseTree<T, W>::levels, s,
+        [&](int slot, const Node& node) {
+          for (int k = 0; k < Node::words; ++k) nodes[slot * Node::words + k] = node.g[k];
         },
-        [&](int h, int pair, const Segment<T>& left, const Segment<T>& right,
-            const Segment<T>& merged, const MergeNode<T>& node) {
-          const std::int64_t middle = first + (2 * pair + 1) * (coarse_lanes / (2 * h));
-          diagnose_merge(found, left, right, merged, node.g[MergeNode<T>::first_of_v1],
-                         middle * segment_rows);
+        [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
+            const Segment<T, W>& merged, const Node& node) {
+          const std::int64_t middle = first + (2 * pair + 1) * (lanes / (2 * h));
+          diagnose_merge(found, left, right, merged, node, middle * segment_rows);
         });
     if (t != 0) return;
     if (!is_root) {
-      SegmentArray<T>{mine + parent_offset, level.groups}.put(group, s);
+      SegmentArray<T, W>{mine + parent_offset, level.groups}.put(group, s);
       return;
     }
-    const Bounds<T> root = solve_root(s, periodic);
+    const Bounds<T, W> root = solve_root(s, periodic);
     diagnose_root(found, s, periodic, root, n);
-    // the bounds of the finest segments start with x(-1) and end with x(n), two apart from the rest
-    T* const bounds = mine + bounds_offset;
-    bounds[0] = root.prev;
-    bounds[2 * root_count + 1] = root.next;
-    bounds[1] = root.first;
-    bounds[2 * root_count] = root.last;
+    OuterBounds<T, W>{mine + bounds_offset, root_count}.put(root);
   }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
-    return sizeof(T) * segment_words * coarse_lanes + alignof(T);
+    return sizeof(T) * Segment<T, W>::words * lanes + alignof(T);
   }
 };
 
 /// The way down the coarse tree, one thread a segment: the values at its ends.
-template <class T>
+template <class T, int W = 1>
 struct DescendCoarse {
+  using Node = MergeNode<T, W>;
+  static constexpr int lanes = CoarseTree<T, W>::lanes;
+
   T* work;
   std::int64_t words;
   TeamLayout layout;
@@ -122,26 +157,32 @@ struct DescendCoarse {
     const std::int64_t system = index / layout.segments, i = index % layout.segments;
     T* const mine = work + system * words;
     T* const out = mine + layout.bounds_offset;
-    const std::int64_t last = 2 * layout.segments;
-    // the outermost four, by the root; the rest is written here
-    Bounds<T> b{out[0], out[1], out[last], out[last + 1]};
+    // the outermost, by the root; the rest is written here
+    auto b = OuterBounds<T, W>{out, layout.segments}.get();
     for (int l = layout.levels - 1; l >= 0; --l) {
       std::int64_t at = i;
-      for (int k = 0; k < l; ++k) at /= coarse_lanes;
-      const std::int64_t group = at / coarse_lanes;
-      const int leaf = static_cast<int>(at % coarse_lanes);
-      const T* const nodes =
-          mine + layout.level[l].node_offset + group * coarse_lanes * MergeNode<T>::words;
-      descend_path<coarse_levels>(
-          b, leaf, [&](int slot, int k) { return nodes[slot * MergeNode<T>::words + k]; });
+      for (int k = 0; k < l; ++k) at /= lanes;
+      const std::int64_t group = at / lanes;
+      const int leaf = static_cast<int>(at % lanes);
+      const T* const nodes = mine + layout.level[l].node_offset + group * lanes * Node::words;
+      const auto word = [&](int slot, int k) { return nodes[slot * Node::words + k]; };
+      if constexpr (W == 1)
+        descend_path<coarse_levels>(b, leaf, word);
+      else
+        descend_tree(b, 1, lanes / 2, leaf, word);
     }
-    if (i > 0) out[2 * i + 1] = b.first;
-    if (i < layout.segments - 1) out[2 * i + 2] = b.last;
+    T words[4 * W];
+    put_bounds([&](int k) -> T& { return words[k]; }, b);
+    TRIKKOS_UNROLL(W)
+    for (int k = W; k < 2 * W; ++k) {
+      if (i > 0) out[2 * W * i + k] = words[k];
+      if (i < layout.segments - 1) out[2 * W * i + W + k] = words[W + k];
+    }
   }
 };
 
 /// The same for a few segments, by one thread: merged into one from left to right.
-template <class T>
+template <class T, int W = 1>
 struct ChainCoarse {
   static constexpr int most = 8;  // one more costs about as much as a level of the tree
 
@@ -155,32 +196,25 @@ struct ChainCoarse {
     T* const mine = work + system * layout.words;
     const Diagnosis found = diagnosis.of(system, layout.n);
     const int count = static_cast<int>(layout.segments);
-    const SegmentArray<T> segments{mine + layout.level[0].segment_offset, count};
-    auto* const nodes = reinterpret_cast<MergeNode<T>*>(mine + layout.level[0].node_offset);
-    Segment<T> s = segments.get(0);
+    const SegmentArray<T, W> segments{mine + layout.level[0].segment_offset, count};
+    auto* const nodes = reinterpret_cast<MergeNode<T, W>*>(mine + layout.level[0].node_offset);
+    Segment<T, W> s = segments.get(0);
     for (int i = 1; i < count; ++i) {
-      const Segment<T> left = s, right = segments.get(i);
+      const Segment<T, W> left = s, right = segments.get(i);
       s = merge(left, right, nodes[i]);
-      diagnose_merge(found, left, right, s, nodes[i].g[MergeNode<T>::first_of_v1],
-                     i * segment_rows);
+      diagnose_merge(found, left, right, s, nodes[i], i * segment_rows);
     }
-    Bounds<T> b = solve_root(s, periodic);
+    Bounds<T, W> b = solve_root(s, periodic);
     diagnose_root(found, s, periodic, b, layout.n);
     T* const out = mine + layout.bounds_offset;
-    out[0] = b.prev;
-    out[1] = b.first;
-    out[2 * count] = b.last;
-    out[2 * count + 1] = b.next;
-    for (int i = count - 1; i > 0; --i) {
-      const Bounds<T> link = unchain(b, nodes[i]);
-      out[2 * i] = link.prev;
-      out[2 * i + 1] = link.first;
-    }
+    for (int i = count - 1; i > 0; --i)
+      OuterBounds<T, W>{out + 2 * W * i, 1}.put(unchain(b, nodes[i]));
+    OuterBounds<T, W>{out, 1}.put(b);
   }
 };
 
 /// From the segments of level 0 to the values at their ends.
-template <class T>
+template <class T, int W = 1>
 struct ReducedSystem {
   T* work;  // [systems][layout.words]
   TeamLayout layout;
@@ -190,10 +224,11 @@ struct ReducedSystem {
 
   template <class Exec>
   void launch(const Exec& exec, std::int64_t count, const std::string& label) const {
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<coarse_lanes, 1>>;
-    if (layout.segments <= ChainCoarse<T>::most) {
+    constexpr int lanes = CoarseTree<T, W>::lanes;
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<lanes, 1>>;
+    if (layout.segments <= ChainCoarse<T, W>::most) {
       Kokkos::parallel_for(label + "chain", range(exec, count),
-                           ChainCoarse<T>{work, layout, periodic, segment_rows, diagnosis});
+                           ChainCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis});
       return;
     }
     std::int64_t rows = segment_rows;
@@ -202,14 +237,14 @@ struct ReducedSystem {
       const std::int64_t parent = is_root ? 0 : layout.level[l + 1].segment_offset;
       Kokkos::parallel_for(
           label + "coarse",
-          light(Teams(exec, static_cast<int>(count * layout.level[l].groups), coarse_lanes)
-                    .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T>::scratch_bytes()))),
-          MergeCoarse<T>{work, layout.words, layout.level[l], parent, layout.bounds_offset, is_root,
-                         periodic, layout.n, rows, layout.segments, diagnosis});
-      rows *= coarse_lanes;
+          light(Teams(exec, static_cast<int>(count * layout.level[l].groups), lanes)
+                    .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T, W>::scratch_bytes()))),
+          MergeCoarse<T, W>{work, layout.words, layout.level[l], parent, layout.bounds_offset,
+                            is_root, periodic, layout.n, rows, layout.segments, diagnosis});
+      rows *= lanes;
     }
     Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
-                         DescendCoarse<T>{work, layout.words, layout});
+                         DescendCoarse<T, W>{work, layout.words, layout});
   }
 };
 

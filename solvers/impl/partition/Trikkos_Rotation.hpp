@@ -174,6 +174,24 @@ struct Rotation {
   }
 };
 
+/// The rotation of two coefficients, as they are or scaled.
+template <bool Scaled, class V>
+KOKKOS_FORCEINLINE_FUNCTION Rotation<V> rotation(const V& alpha, const V& beta) {
+  if constexpr (Scaled)
+    return Rotation<V>::scaled(alpha, beta);
+  else
+    return Rotation<V>(alpha, beta);
+}
+
+/// Whether the number, or that of every lane, is safely above what counts as zero.
+template <class R>
+KOKKOS_FORCEINLINE_FUNCTION bool is_safe(const R& square) {
+  bool safe = true;
+  constexpr int lanes = sizeof(R) / sizeof(lane(R{}, 0));
+  for (int l = 0; l < lanes; ++l) safe &= lane(square, l) > Tiny<R>::safe;
+  return safe;
+}
+
 }  // namespace Trikkos::Impl
 
 #endif

@@ -19,13 +19,16 @@
 /// (Trikkos_Merge.hpp) eliminates the two unknowns where they meet and is associative: segments
 /// merge in any tree (recursive SPIKE) or chain.
 ///
-/// V is a scalar or lanes of it.
+/// V is a scalar or lanes of it. All this is for W = 1 diagonal on either side, and for more in
+/// Trikkos_WideSegment.hpp.
 
 namespace Trikkos::Impl {
 
 /// One row of the system: a x(k-1) + b x(k) + c x(k+1) = d.
+template <class V, int W = 1>
+struct Equation;
 template <class V>
-struct Equation {
+struct Equation<V, 1> {
   V a, b, c, d;
 };
 
@@ -37,14 +40,16 @@ struct CarriedRow {
 
 /// Two rows that stand for a partition or for several merged ones: p belongs to its last unknown,
 /// q, zero in the top row, to the first one after it.
+template <class V, int W = 1>
+struct Segment;
 template <class V>
-struct Segment {
+struct Segment<V, 1> {
+  static constexpr int words = 9;
   struct Top {
     V l, u, p, f;
   } top;
   CarriedRow<V> bottom;
 };
-inline constexpr int segment_words = 9;
 
 /// Scales the row by a power of two so that its largest coefficient is near 1: rounding errors are
 /// then small for every row by itself, and squares of coefficients neither overflow nor underflow.
@@ -70,8 +75,8 @@ struct Findings {
 };
 
 /// A partition of no rows: u is x_next and v is x_prev, so its neighbours see each other.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION Segment<V> identity_segment() {
+template <class V, int W = 1>
+requires(W == 1) KOKKOS_FORCEINLINE_FUNCTION Segment<V> identity_segment() {
   const V zero = constant<V>(0), one = constant<V>(1);
   return {{-one, zero, one, zero}, {zero, one, zero, -one, zero}};
 }
@@ -87,8 +92,10 @@ KOKKOS_FORCEINLINE_FUNCTION void select_segment(const Mask& mask, Segment<V>& s,
 }
 
 /// What a pivot row leaves for the back substitution: x_k = f - q x_(k+1) - r x_(k+2).
+template <class V, int W = 1>
+struct BackRow;
 template <class V>
-struct BackRow {
+struct BackRow<V, 1> {
   V q, r, f;
 };
 
@@ -99,22 +106,47 @@ struct PivotRow {
   V l, u, q, r, f;
 };
 
-/// What a merge leaves for the way down: the two unknowns where the segments met.
+/// What a merge leaves for the way down: the 2W unknowns where the segments met, the last first,
+/// each from what is known by then, from left to right. For W = 1:
 ///   u2 = g[0] - g[1] x_prev - g[2] u1 - g[3] v2 - g[4] x_next
 ///   v1 = g[5] - g[6] x_prev - g[7] u1 - g[8] u2 - g[9] v2 - g[10] x_next
-template <class T>
+template <class T, int W = 1>
 struct MergeNode {
-  static constexpr int words = 11, first_of_v1 = 5;
+  static constexpr int words = W * (10 * W + 1);
   T g[words];
 
+  /// Where the k-th of these unknowns, from left to right, begins.
+  static KOKKOS_FORCEINLINE_FUNCTION constexpr int start(int k) {
+    return (2 * W - 1 - k) * (4 * W + 1) + (2 * W - 1 - k) * (2 * W - 2 - k) / 2;
+  }
   KOKKOS_FORCEINLINE_FUNCTION const T& operator()(int k) const { return g[k]; }
 };
 
 /// The values around and at the ends of a segment.
+template <class V, int W = 1>
+struct Bounds;
 template <class V>
-struct Bounds {
+struct Bounds<V, 1> {
   V prev, first, last, next;
 };
+/// From and to words in their order, word(k).
+template <class V, int W, class Word>
+requires(W == 1) KOKKOS_FORCEINLINE_FUNCTION Bounds<V> bounds_from(const Word& word) {
+  return {word(0), word(1), word(2), word(3)};
+}
+template <class V, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void put_bounds(const Word& word, const Bounds<V>& b) {
+  word(0) = b.prev;
+  word(1) = b.first;
+  word(2) = b.last;
+  word(3) = b.next;
+}
+
+/// Not a number if one of the ends of the segment is Inf or NaN, else zero.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Real<V> finite_probe(const Bounds<V>& b) {
+  return finite_probe(b.first) + finite_probe(b.last);
+}
 
 /// The way down through a merge. `g(k)` yields the node's words; `b` becomes the bounds of the left
 /// or the right child; returned are those of the other child's near end, {v1, u2}.

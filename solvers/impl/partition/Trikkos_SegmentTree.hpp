@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_SEGMENTTREE_HPP
 
 #include <impl/partition/Trikkos_Merge.hpp>
+#include <impl/partition/Trikkos_WideSegment.hpp>
 
 /// \file
 /// Segments in memory, and the tree in which a team merges those of its threads.
@@ -15,19 +16,36 @@ namespace Trikkos::Impl {
 template <class T, class Word>
 KOKKOS_FORCEINLINE_FUNCTION void put_segment(const Word& word, std::int64_t slot,
                                              const Segment<T>& s) {
-  const T w[segment_words] = {s.top.l,    s.top.u,    s.top.p,    s.top.f,   s.bottom.l,
-                              s.bottom.u, s.bottom.p, s.bottom.q, s.bottom.f};
-  TRIKKOS_UNROLL(segment_words)
-  for (int k = 0; k < segment_words; ++k) word(slot, k) = w[k];
+  constexpr int words = Segment<T>::words;
+  const T w[words] = {s.top.l,    s.top.u,    s.top.p,    s.top.f,   s.bottom.l,
+                      s.bottom.u, s.bottom.p, s.bottom.q, s.bottom.f};
+  TRIKKOS_UNROLL(words)
+  for (int k = 0; k < words; ++k) word(slot, k) = w[k];
 }
-template <class T, class Word>
-KOKKOS_FORCEINLINE_FUNCTION Segment<T> get_segment(const Word& word, std::int64_t slot) {
+template <class T, int W, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void put_segment(const Word& word, std::int64_t slot,
+                                             const Segment<T, W>& s) {
+  TRIKKOS_UNROLL(s.words)
+  for (int k = 0; k < s.words; ++k) word(slot, k) = s.w[k];
+}
+template <class T, int W, class Word>
+requires(W == 1)
+    KOKKOS_FORCEINLINE_FUNCTION Segment<T> get_segment(const Word& word, std::int64_t slot) {
   return {{word(slot, 0), word(slot, 1), word(slot, 2), word(slot, 3)},
           {word(slot, 4), word(slot, 5), word(slot, 6), word(slot, 7), word(slot, 8)}};
 }
 
+template <class T, int W, class Word>
+requires(W > 1)
+    KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> get_segment(const Word& word, std::int64_t slot) {
+  Segment<T, W> s;
+  TRIKKOS_UNROLL(s.words)
+  for (int k = 0; k < s.words; ++k) s.w[k] = word(slot, k);
+  return s;
+}
+
 /// Segments in memory, a word of all of them at a time.
-template <class T>
+template <class T, int W = 1>
 struct SegmentArray {
   T* data;
   std::int64_t count;
@@ -35,11 +53,11 @@ struct SegmentArray {
   KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::int64_t i, int k) const {
     return data[k * count + i];
   }
-  KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t i, const Segment<T>& s) const {
+  KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t i, const Segment<T, W>& s) const {
     put_segment(*this, i, s);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Segment<T> get(std::int64_t i) const {
-    return get_segment<T>(*this, i);
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> get(std::int64_t i) const {
+    return get_segment<T, W>(*this, i);
   }
 };
 
@@ -49,27 +67,28 @@ KOKKOS_FORCEINLINE_FUNCTION int child_slot(int slot, int apart, bool right) {
 }
 
 /// Merges the segments of `lanes` threads in pairs, `levels` times, in scratch that has a slot of
-/// 11 words for each, `word(slot, k)`: slots [0, h) hold the h segments of a level, slots [h, 2h)
-/// the nodes of the merges that made them (a heap). `keep(slot, node)` stores a node, `check(h,
-/// pair, left, right, merged, node)` sees every merge. Returns segment t to the threads t < lanes
+/// as many words as a node for each, `word(slot, k)`: slots [0, h) hold the h segments of a level,
+/// slots [h, 2h) the nodes of the merges that made them (a heap). `keep(slot, node)` stores a node,
+/// `check(h, pair, left, right, merged, node)` sees every merge. Returns segment t to the threads t
+/// < lanes
 /// >> levels.
 ///
 /// Neighbours are `apart` slots from each other, a power of two: as many trees are interleaved.
-template <class Member, class Slots, class T, class Keep, class Check>
-KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, const Slots& word,
-                                                  int lanes, int levels, Segment<T> s,
-                                                  const Keep& keep, const Check& check,
-                                                  int apart = 1) {
+template <class Member, class Slots, class T, int W, class Keep, class Check>
+KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const Slots& word,
+                                                     int lanes, int levels, Segment<T, W> s,
+                                                     const Keep& keep, const Check& check,
+                                                     int apart = 1) {
   const int t = member.team_rank();
   if (t < lanes) put_segment(word, t, s);
   member.team_barrier();
   TRIKKOS_UNROLL(1)
   for (int h = lanes / 2; h >= lanes >> levels && h > 0; h /= 2) {
-    MergeNode<T> node;
+    MergeNode<T, W> node;
     if (t < h) {
       const int first = child_slot(t, apart, false);
-      const Segment<T> left = get_segment<T>(word, first),
-                       right = get_segment<T>(word, first + apart);
+      const Segment<T, W> left = get_segment<T, W>(word, first),
+                          right = get_segment<T, W>(word, first + apart);
       s = merge(left, right, node);
       check(h, t, left, right, s, node);
     }
@@ -85,8 +104,8 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge_tree(const Member& member, const Sl
 
 /// The way down the tree from node `slot` to the segment of `leaf`, whose bounds `b` becomes.
 /// `h`: half the segments below that node. `word(slot, k)` is what `keep` has stored.
-template <class T, class Word>
-KOKKOS_FORCEINLINE_FUNCTION void descend_tree(Bounds<T>& b, int slot, int h, int leaf,
+template <class T, int W, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void descend_tree(Bounds<T, W>& b, int slot, int h, int leaf,
                                               const Word& word, int apart = 1) {
   TRIKKOS_UNROLL(1)
   for (; h >= 1; h /= 2) {
@@ -99,12 +118,12 @@ KOKKOS_FORCEINLINE_FUNCTION void descend_tree(Bounds<T>& b, int slot, int h, int
 
 /// The same from the root of a tree of 2^levels segments in slow memory: which nodes lie on the way
 /// does not depend on their values, so that all are read at once.
-template <int levels, class T, class Word>
-KOKKOS_FORCEINLINE_FUNCTION void descend_path(Bounds<T>& b, int leaf, const Word& word) {
-  MergeNode<T> path[levels];
+template <int levels, class T, int W, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void descend_path(Bounds<T, W>& b, int leaf, const Word& word) {
+  MergeNode<T, W> path[levels];
   TRIKKOS_UNROLL(levels)
   for (int d = 0; d < levels; ++d)
-    for (int k = 0; k < MergeNode<T>::words; ++k)
+    for (int k = 0; k < MergeNode<T, W>::words; ++k)
       path[d].g[k] = word((1 << d) + (leaf >> (levels - d)), k);
   TRIKKOS_UNROLL(levels)
   for (int d = 0; d < levels; ++d)

@@ -5,7 +5,7 @@
 #define TRIKKOS_IMPL_STRIDEDROWS_HPP
 
 #include <impl/Trikkos_System.hpp>
-#include <impl/partition/Trikkos_Segment.hpp>
+#include <impl/partition/Trikkos_WideSegment.hpp>
 
 /// \file
 /// The rows of a partition where they lie in memory, `Rows` of an elimination
@@ -13,34 +13,82 @@
 
 namespace Trikkos::Impl {
 
+/// The row whose coefficients are entry(j), j = -W, ..., W, a number to the compiler.
+template <class V, int W, class Entry>
+KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation_of(const Entry& entry, const V& d) {
+  return [&]<int... k>(std::integer_sequence<int, k...>)->Equation<V, W> {
+    if constexpr (W == 1)
+      return {entry(std::integral_constant<int, k - W>{})..., d};
+    else
+      return {{entry(std::integral_constant<int, k - W>{})...}, d};
+  }
+  (std::make_integer_sequence<int, 2 * W + 1>{});
+}
+/// 1 x = 0
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> unit_equation() {
+  return equation_of<V, W>([](auto j) { return constant<V>(j == 0 ? 1 : 0); }, constant<V>(0));
+}
+/// Row i of a matrix.
+template <class T, int W>
+KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation_at(const Bands<T, W>& A,
+                                                       const Strided<const T>& b, std::int64_t i) {
+  return scaled(
+      equation_of<T, W>([&](auto j) { return A.template entry<decltype(j)::value>(i); }, b[i]),
+      A.scale_rows);
+}
+
 /// For the first pass and for a diagnosis: without memory for the way back.
-template <class T>
+template <class T, int W = 1>
 struct UnstagedRows {
   using value_type = T;
   using index_type = std::int64_t;
+  static constexpr int half_bandwidth = W;
   static constexpr bool ragged = false;
 
-  const Bands<T>& A;
+  const Bands<T, W>& A;
   Strided<const T> b;
   std::int64_t first, m;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION bool longer_than(std::int64_t k) const { return k < m; }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(std::int64_t k) const {
-    const std::int64_t i = first + k;
-    return scaled(Equation<T>{A.lower(i), A.diag(i), A.upper(i), b[i]}, A.scale_rows);
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> inner_equation(std::int64_t k) const {
+    return equation_at(A, b, first + k);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<T> equation(std::int64_t k) const {
-    return k < m ? inner_equation(k) : Equation<T>{T(0), T(1), T(0), T(0)};
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation(std::int64_t k) const {
+    return k < m ? inner_equation(k) : unit_equation<T, W>();
   }
 };
 
 /// For both passes of one thread.
+template <class T, int W = 1>
+struct StridedRows : UnstagedRows<T, W> {
+  T* back;  // band j of the way back starts at back + j n
+  Strided<T> x;
+
+  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<T, W>& row) const {
+    T* const to = back + this->first + k;
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j) to[j * this->A.n] = row.q[j];
+    to[2 * W * this->A.n] = row.f;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION BackRow<T, W> kept(std::int64_t k) const {
+    const T* const from = back + this->first + k;
+    BackRow<T, W> row;
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j) row.q[j] = from[j * this->A.n];
+    row.f = from[2 * W * this->A.n];
+    return row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const T& v) const { x[k] = v; }
+};
+/// With pointers to its first row: they need no 64-bit products for each row.
 template <class T>
-struct StridedRows {
+struct StridedRows<T, 1> {
   using value_type = T;
   using index_type = std::int64_t;
+  static constexpr int half_bandwidth = 1;
   static constexpr bool ragged = false;
 
   Strided<const T> a, b, c, d;  // from the first row of the partition on

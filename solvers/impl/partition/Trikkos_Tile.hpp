@@ -6,7 +6,7 @@
 
 #include <impl/Trikkos_System.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
-#include <impl/partition/Trikkos_Segment.hpp>
+#include <impl/partition/Trikkos_StridedRows.hpp>
 
 /// \file
 /// The tile of `segmented` and `spike` on a device: its shape, how its rows get into the scratch of
@@ -16,21 +16,24 @@ namespace Trikkos::Impl {
 
 /// Partitions (threads) in a tile and tree levels in a tile by default: 64 double partitions of 15
 /// rows fill 36 KiB of scratch.
-template <class T>
+template <class T, int W = 1>
 struct DefaultTile {
-  static constexpr int lanes = sizeof(T) > 8 ? 32 : 64, levels = sizeof(T) > 8 ? 3 : 4;
+  static constexpr std::size_t bytes = W * sizeof(T);
+  static constexpr int lanes = bytes > 16 ? 16 : bytes > 8 ? 32 : 64, levels = bytes > 8 ? 3 : 4;
 };
 
 inline constexpr int max_tile_lanes = 64;
 /// The default shape, and that rows are scaled, is known to the compiler, `Rows` a partition; any
 /// other, `Rows` = 0, comes as numbers.
-template <class T, int Rows>
+template <class T, int Rows, int W = 1>
 struct TileShape {
+  using Default = DefaultTile<T, W>;
+
   int m_lanes = 0, m_rows = 0, m_levels = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const {
     if constexpr (Rows > 0)
-      return DefaultTile<T>::lanes;
+      return Default::lanes;
     else
       return m_lanes;
   }
@@ -42,7 +45,7 @@ struct TileShape {
   }
   KOKKOS_FORCEINLINE_FUNCTION int levels() const {
     if constexpr (Rows > 0)
-      return DefaultTile<T>::levels;
+      return Default::levels;
     else
       return m_levels;
   }
@@ -52,7 +55,7 @@ struct TileShape {
   // Scratch: the rows of partition t start at t * pitch, an odd number: no bank conflicts.
   KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows() | 1; }
   KOKKOS_FORCEINLINE_FUNCTION int band_words() const { return lanes() * pitch(); }
-  KOKKOS_FORCEINLINE_FUNCTION int node_words() const { return MergeNode<T>::words * lanes(); }
+  KOKKOS_FORCEINLINE_FUNCTION int node_words() const { return MergeNode<T, W>::words * lanes(); }
   KOKKOS_FORCEINLINE_FUNCTION int place(int row_in_tile) const {
     if constexpr (Rows % 2 == 1)
       return row_in_tile;
@@ -62,10 +65,10 @@ struct TileShape {
 };
 /// The places in scratch of rows t, t + lanes, t + 2 lanes, ..., without a division for each where
 /// the shape is not known to the compiler.
-template <class T, int Rows>
+template <class T, int Rows, int W = 1>
 class PlaceWalk {
  public:
-  KOKKOS_FORCEINLINE_FUNCTION PlaceWalk(const TileShape<T, Rows>& shape, int t)
+  KOKKOS_FORCEINLINE_FUNCTION PlaceWalk(const TileShape<T, Rows, W>& shape, int t)
       : m_shape(shape), m_row(t) {
     if constexpr (Rows == 0) {
       m_partition = t / shape.rows();
@@ -93,21 +96,21 @@ class PlaceWalk {
   }
 
  private:
-  const TileShape<T, Rows>& m_shape;
+  const TileShape<T, Rows, W>& m_shape;
   int m_row, m_partition = 0, m_inside = 0, m_partitions = 0, m_rest = 0;
 };
 
 /// The shape for partitions of `rows` rows, with as many threads as the scratch holds.
-template <class T>
-TileShape<T, 0> tile_shape(std::int64_t rows) {
+template <class T, int W = 1>
+TileShape<T, 0, W> tile_shape(std::int64_t rows) {
   int lanes = max_tile_lanes;
   const auto fits = [&] {
-    const std::int64_t words = lanes * (4 * (rows | 1) + MergeNode<T>::words);
+    const std::int64_t words = lanes * ((2 * W + 2) * (rows | 1) + MergeNode<T, W>::words);
     return words * std::int64_t(sizeof(T)) + std::int64_t(alignof(T)) + scratch_reserved(lanes) <=
            scratch_limit;
   };
   while (lanes > 1 && !fits()) lanes /= 2;
-  int levels = DefaultTile<T>::levels;
+  int levels = DefaultTile<T, W>::levels;
   while ((1 << levels) > lanes) --levels;
   return {lanes, static_cast<int>(rows), levels};
 }
@@ -115,13 +118,14 @@ TileShape<T, 0> tile_shape(std::int64_t rows) {
 /// The partition of one thread in scratch: `Rows` of an elimination (Trikkos_Elimination.hpp). The
 /// way back is kept in the place of the bands, the solution in that of b. Its rows are `Apart`
 /// words from each other, or as many as `apart` says.
-template <class T, int Apart = 1>
+template <class T, int Apart = 1, int W = 1>
 struct StagedRows {
   using value_type = T;
   using index_type = int;
+  static constexpr int half_bandwidth = W;
   static constexpr bool ragged = false;
 
-  T* first;  // of a; b, c and d follow, each `band_words` after the one before
+  T* first;  // of the first band; the others and b follow, each `band_words` after the one before
   int band_words, m;
   bool scale_rows;
   int apart = Apart;
@@ -129,23 +133,36 @@ struct StagedRows {
   KOKKOS_FORCEINLINE_FUNCTION int length() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION bool longer_than(int k) const { return k < m; }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(int k) const {
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> inner_equation(int k) const {
     const T* const e = at(k);
-    return scaled(Equation<T>{e[0], e[band_words], e[2 * band_words], e[3 * band_words]},
+    return scaled(equation_of<T, W>([&](auto j) { return e[(W + j) * band_words]; },
+                                    e[(2 * W + 1) * band_words]),
                   scale_rows);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<T> equation(int k) const {
-    return k < m ? inner_equation(k) : Equation<T>{T(0), T(1), T(0), T(0)};
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation(int k) const {
+    return k < m ? inner_equation(k) : unit_equation<T, W>();
   }
-  KOKKOS_FORCEINLINE_FUNCTION void keep(int k, const BackRow<T>& row) const {
+  KOKKOS_FORCEINLINE_FUNCTION void keep(int k, const BackRow<T, W>& row) const {
     T* const e = at(k);
-    e[0] = row.q;
-    e[band_words] = row.r;
-    e[2 * band_words] = row.f;
+    if constexpr (W == 1) {
+      e[0] = row.q;
+      e[band_words] = row.r;
+    } else {
+      TRIKKOS_UNROLL(2 * W)
+      for (int j = 0; j < 2 * W; ++j) e[j * band_words] = row.q[j];
+    }
+    e[2 * W * band_words] = row.f;
   }
-  KOKKOS_FORCEINLINE_FUNCTION BackRow<T> kept(int k) const {
+  KOKKOS_FORCEINLINE_FUNCTION BackRow<T, W> kept(int k) const {
     const T* const e = at(k);
-    return {e[0], e[band_words], e[2 * band_words]};
+    if constexpr (W == 1) return {e[0], e[band_words], e[2 * band_words]};
+    BackRow<T, W> row;
+    if constexpr (W > 1) {
+      TRIKKOS_UNROLL(2 * W)
+      for (int j = 0; j < 2 * W; ++j) row.q[j] = e[j * band_words];
+      row.f = e[2 * W * band_words];
+    }
+    return row;
   }
   /// All but u, in the place of the row.
   KOKKOS_FORCEINLINE_FUNCTION void keep_pivot(int k, const PivotRow<T>& row) const {
@@ -160,7 +177,7 @@ struct StagedRows {
     return {e[0], T(0), e[band_words], e[2 * band_words], e[3 * band_words]};
   }
   KOKKOS_FORCEINLINE_FUNCTION void store(int k, const T& v) const { solution(k) = v; }
-  KOKKOS_FORCEINLINE_FUNCTION T& solution(int k) const { return at(k)[3 * band_words]; }
+  KOKKOS_FORCEINLINE_FUNCTION T& solution(int k) const { return at(k)[(2 * W + 1) * band_words]; }
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION T* at(int k) const {
@@ -168,51 +185,56 @@ struct StagedRows {
   }
 };
 
-/// Where the rows of a tile come from: those of one system from `base` on. Bands 0 to 2 are the
-/// matrix, 3 is b. (A policy of StagedTile::load.)
-template <class T>
+/// Where the rows of a tile come from: those of one system from `base` on. Bands 0 to 2W are the
+/// matrix, 2W + 1 is b. (A policy of StagedTile::load.)
+template <class T, int W = 1>
 struct SystemRows {
-  const Bands<T>& A;
+  const Bands<T, W>& A;
   Strided<const T> b;
   std::int64_t base;
 
   /// Row i of the tile; zeros behind the last one.
-  KOKKOS_FORCEINLINE_FUNCTION T value(int band, int i) const {
+  template <int band>
+  KOKKOS_FORCEINLINE_FUNCTION T value(int i) const {
     const std::int64_t row = base + i;
     if (row >= A.n) return T(0);
-    return band == 0 ? A.lower(row) : band == 1 ? A.diag(row) : band == 2 ? A.upper(row) : b[row];
+    if constexpr (band > 2 * W)
+      return b[row];
+    else
+      return A.template entry<band - W>(row);
   }
   /// Whether so many rows lie side by side in each band, and none is an end of the matrix.
   KOKKOS_FORCEINLINE_FUNCTION bool are_adjacent(int rows) const {
-    return base > 0 && base + rows < A.n && A.is_contiguous() && b.stride == 1;
+    return base >= W && base + rows <= A.n - W && A.is_contiguous() && b.stride == 1;
   }
   KOKKOS_FORCEINLINE_FUNCTION const T* start(int band) const {
-    const T* const from = band == 0   ? A.band[0].data
-                          : band == 1 ? A.band[1].data
-                          : band == 2 ? A.band[2].data
-                                      : b.data;
+    const T* from = b.data;
+    TRIKKOS_UNROLL(2 * W + 1)
+    for (int j = 0; j < 2 * W + 1; ++j) from = band == j ? A.band[j].data : from;
     return from + base;
   }
 };
 
 /// The arrays of a tile in scratch and the steps that both passes share.
-template <class T, int Rows>
+template <class T, int Rows, int W = 1>
 struct StagedTile {
-  TileShape<T, Rows> shape;
-  T* scratch;  // a, b, c, d, each band_words(), then the nodes
+  static constexpr int bands = 2 * W + 2;
+
+  TileShape<T, Rows, W> shape;
+  T* scratch;  // the bands, from left to right, and b, each band_words(), then the nodes
   std::int64_t base;
 
   KOKKOS_FORCEINLINE_FUNCTION T* band(int k) const { return scratch + k * shape.band_words(); }
-  KOKKOS_FORCEINLINE_FUNCTION T* nodes() const { return band(4); }
+  KOKKOS_FORCEINLINE_FUNCTION T* nodes() const { return band(bands); }
 
   /// Copies the tile's rows into scratch: coalesced.
   template <class Member, class Source>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, const Source& source) const {
     if (Rows > 0 && source.are_adjacent(shape.tile_rows())) {
       // A band at a time, all its loads in flight: more of them would cost registers, and so teams.
-      constexpr int lanes = DefaultTile<T>::lanes, rows = Rows > 0 ? Rows : 1;
+      constexpr int lanes = DefaultTile<T, W>::lanes, rows = Rows > 0 ? Rows : 1;
       TRIKKOS_UNROLL(1)
-      for (int k = 0; k < 4; ++k) {
+      for (int k = 0; k < bands; ++k) {
         const T* const p = source.start(k) + member.team_rank();
         T* const to = band(k) + shape.place(member.team_rank());
         T v[rows];
@@ -223,10 +245,7 @@ struct StagedTile {
         for (int i = 0; i < rows; ++i) to[shape.place(i * lanes)] = v[i];
       }
     } else {
-      stage<0>(member, source);
-      stage<1>(member, source);
-      stage<2>(member, source);
-      stage<3>(member, source);
+      stage_all(member, source, std::make_integer_sequence<int, bands>{});
     }
     member.team_barrier();
   }
@@ -236,26 +255,31 @@ struct StagedTile {
     const std::int64_t left = n - base - t * shape.rows();
     return left >= shape.rows() ? shape.rows() : left > 0 ? static_cast<int>(left) : 0;
   }
-  KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Bands<T>& A) const {
+  KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Bands<T, W>& A) const {
     constexpr bool always = Rows > 0;  // known to the compiler: 1 % of the time of a solve
-    return StagedRows<T>{scratch + t * shape.pitch(), shape.band_words(), length(t, A.n),
-                         always || A.scale_rows};
+    return StagedRows<T, 1, W>{scratch + t * shape.pitch(), shape.band_words(), length(t, A.n),
+                               always || A.scale_rows};
   }
 
  private:
+  template <class Member, class Source, int... k>
+  KOKKOS_FORCEINLINE_FUNCTION void stage_all(const Member& member, const Source& source,
+                                             std::integer_sequence<int, k...>) const {
+    (stage<k>(member, source), ...);
+  }
   /// Band k, some loads of a thread in flight at a time.
   template <int k, class Member, class Source>
   KOKKOS_FORCEINLINE_FUNCTION void stage(const Member& member, const Source& source) const {
     constexpr int chunk = 4;
     const int t = member.team_rank(), lanes = shape.lanes(), rows = shape.rows();
     T* const to = band(k);
-    PlaceWalk<T, Rows> walk(shape, t);
+    PlaceWalk<T, Rows, W> walk(shape, t);
     TRIKKOS_UNROLL(1)
     for (int first = 0; first < rows; first += chunk) {
       T v[chunk];
       TRIKKOS_UNROLL(chunk)
       for (int i = 0; i < chunk; ++i)
-        v[i] = first + i < rows ? source.value(k, (first + i) * lanes + t) : T(0);
+        v[i] = first + i < rows ? source.template value<k>((first + i) * lanes + t) : T(0);
       TRIKKOS_UNROLL(chunk)
       for (int i = 0; i < chunk; ++i, walk.advance())
         if (first + i < rows) to[walk.place()] = v[i];

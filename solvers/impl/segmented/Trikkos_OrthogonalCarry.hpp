@@ -139,6 +139,7 @@ struct OrthogonalCarry {
   static std::string label(const char* kernel) {
     return std::string("Trikkos::segmented::") + kernel;
   }
+  static constexpr int half_bandwidth = 1;
   static constexpr int device_rows = 15;
   static constexpr std::int64_t default_row_multiple = 1;
   /// A partition of more than 66 rows is carried in shorter stretches.

@@ -173,6 +173,7 @@ struct DiagonalPivoting {
 
   /// What labels of kernels begin with.
   static std::string label(const char* kernel) { return std::string("Trikkos::spike::") + kernel; }
+  static constexpr int half_bandwidth = 1;
   /// Even: where the diagonal is zero, partitions of an odd number of rows are singular.
   static constexpr int device_rows = 16;
   static constexpr std::int64_t default_row_multiple = 2;

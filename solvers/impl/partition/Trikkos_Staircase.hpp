@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_STAIRCASE_HPP
+#define TRIKKOS_IMPL_STAIRCASE_HPP
+
+#include <impl/partition/Trikkos_Rotation.hpp>
+
+namespace Trikkos::Impl {
+
+/// Rows from which unknowns are eliminated by rotations, where there is more than one diagonal on
+/// either side: what the carry, the merge and the root have in common.
+///
+///           outer     rhs   window
+///   row 0   * * * *    *    *
+///   row 1   * * * *    *    * *
+///   row 2   . . . .    *    * * *        from row `bare` on: no outer coefficients
+///   row 3   . . . .    *    * * * *
+///
+/// The first unknown of the window goes by a chain of rotations. The pivot row P starts as row 0,
+/// and for each row B below,
+///
+///   P' = conj(c) P + conj(s) B
+///   N  = c B - s P                (c, s) = (alpha, beta) / h, coefficients of the unknown in P, B
+///
+/// N is one of the rows that are left, in the place of P. As it knows no unknown that B does not,
+/// and one less, what is left is a staircase again. The last P is the pivot row of the unknown.
+/// Each N and the last P are orthogonal combinations of the rows, so nothing grows, and there is
+/// nothing to choose.
+///
+/// \tparam Dense  every row knows the whole window
+template <class V, int Rows, int Outer, int Window, bool Dense = false>
+struct Staircase {
+  static constexpr int rhs = Outer, window = Outer + 1, columns = window + Window;
+
+  V row[Rows][columns];
+
+  /// Eliminates unknown t of the window, once those before it are. Rows 0 to Rows - 2 - t remain,
+  /// with `Shift` moved so that the window starts behind the unknown; row Rows - 1 - t becomes its
+  /// pivot row, divided by its coefficient. `least` becomes the smallest square of all that come
+  /// here. With `Scaled` only zeros count as zero.
+  template <bool Scaled, bool Shift = false>
+  KOKKOS_FORCEINLINE_FUNCTION void eliminate(int t, int bare, Real<V>& least) {
+    const int column = window + t, last = Rows - 1 - t;
+    const auto scale = scale_if<Scaled>(column, last);
+    TRIKKOS_UNROLL(Rows)
+    for (int i = 1; i < last; ++i) {
+      const auto r = rotation<Scaled>(row[i - 1][column], row[i][column]);
+      least = select(r.h2 < least, r.h2, least);
+      combine<Shift>(i, t, t == 0 && i >= bare, {r.c, r.s, conjugate(r.c), conjugate(r.s)});
+      row[i][column] = r.p;
+    }
+    // not clamped: a column of zeros spoils what is left
+    const V alpha = row[last - 1][column], beta = row[last][column];
+    const Real<V> square = sum_of_squares(alpha, beta), root = rough_root(square);
+    const Real<V> inverse = reciprocal_from(square, root) * scale;
+    combine<Shift>(last, t, t == 0 && last >= bare,
+                   {product(root, alpha), product(root, beta), product(inverse, conjugate(alpha)),
+                    product(inverse, conjugate(beta))});
+  }
+
+ private:
+  /// N = c B - s P, P' = p P + q B
+  struct Factors {
+    V c, s, p, q;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION static int end(int i, int t) {
+    const int steps = window + i + t + 1;
+    return Dense || steps > columns ? columns : steps;
+  }
+  /// P, which is row i - 1, with B, which is row i.
+  template <bool Shift>
+  KOKKOS_FORCEINLINE_FUNCTION void combine(int i, int t, bool is_bare, const Factors& r) {
+    V(&P)[columns] = row[i - 1];
+    V(&B)[columns] = row[i];
+    const auto both = [&](int j, int to) {
+      const V n = difference_of_products(r.c, B[j], r.s, P[j]);
+      B[j] = sum_of_products(r.p, P[j], r.q, B[j]);
+      P[to] = n;
+    };
+    if (is_bare) {
+      TRIKKOS_UNROLL(columns)
+      for (int j = 0; j < rhs; ++j) {
+        B[j] = product(r.p, P[j]);
+        P[j] = -product(r.s, P[j]);
+      }
+    } else {
+      TRIKKOS_UNROLL(columns)
+      for (int j = 0; j < rhs; ++j) both(j, j);
+    }
+    both(rhs, rhs);
+    constexpr int shift = Shift ? 1 : 0;
+    TRIKKOS_UNROLL(columns)
+    for (int j = window + t + 1; j < end(i - 1, t); ++j) both(j, j - shift);
+    TRIKKOS_UNROLL(columns)
+    for (int j = end(i - 1, t); j < end(i, t); ++j) {
+      P[j - shift] = product(r.c, B[j]);
+      B[j] = product(r.q, B[j]);
+    }
+  }
+  /// Scales a column by a power of two that brings its largest entry near 1, and returns that.
+  template <bool Scaled>
+  KOKKOS_FORCEINLINE_FUNCTION Real<V> scale_if(int column, int last) {
+    if constexpr (!Scaled) return constant<Real<V>>(1);
+    auto field = exponent_field(row[0][column]);
+    for (int i = 1; i <= last; ++i) field = larger_words(field, exponent_field(row[i][column]));
+    const auto s = scale_for<Real<V>>(field);
+    for (int i = 0; i <= last; ++i) row[i][column] = product(s, row[i][column]);
+    return s;
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

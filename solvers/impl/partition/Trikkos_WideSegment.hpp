@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_WIDESEGMENT_HPP
+#define TRIKKOS_IMPL_WIDESEGMENT_HPP
+
+#include <impl/partition/Trikkos_Segment.hpp>
+#include <impl/partition/Trikkos_Staircase.hpp>
+
+/// \file
+/// Segments of matrices with W > 1 diagonals on either side: 2W rows over (x_prev, u, v, x_next),
+/// where each stands for W unknowns, in this order those before the partition, its first, its last
+/// and those after it. Row i knows x_prev, u and the first i + 1 of (v, x_next).
+///
+/// A partition of m < 2W rows has unknowns that are among its first and its last ones, or last ones
+/// that lie before it. Each pair of names of one unknown is a row, 1 -1; with the m rows of the
+/// partition these are 2W again.
+
+namespace Trikkos::Impl {
+
+/// One row of the system: the sum of a[j] x(k - W + j) is d.
+template <class V, int W>
+struct Equation {
+  V a[2 * W + 1], d;
+};
+
+template <class V, int W>
+struct Segment {
+  static constexpr int words = 3 * W * (2 * W + 1);
+  V w[words];
+
+  /// Where row i begins: 2W coefficients of (x_prev, u), the right-hand side, i + 1 of (v, x_next).
+  static KOKKOS_FORCEINLINE_FUNCTION constexpr int start(int i) {
+    return i * (2 * W + 1) + i * (i + 1) / 2;
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION constexpr int rhs(int i) { return start(i) + 2 * W; }
+  static KOKKOS_FORCEINLINE_FUNCTION constexpr int length(int i) { return 2 * W + 2 + i; }
+};
+
+/// x_k = f - sum of q[j] x_(k+1+j)
+template <class V, int W>
+struct BackRow {
+  V q[2 * W], f;
+};
+
+/// The values around and at the ends of a segment, from left to right: W before it, its first W,
+/// its last W and W after it.
+template <class V, int W>
+struct Bounds {
+  V x[4 * W];
+};
+template <class V, int W, class Word>
+requires(W > 1) KOKKOS_FORCEINLINE_FUNCTION Bounds<V, W> bounds_from(const Word& word) {
+  Bounds<V, W> b;
+  TRIKKOS_UNROLL(4 * W)
+  for (int k = 0; k < 4 * W; ++k) b.x[k] = word(k);
+  return b;
+}
+template <class V, int W, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void put_bounds(const Word& word, const Bounds<V, W>& b) {
+  TRIKKOS_UNROLL(4 * W)
+  for (int k = 0; k < 4 * W; ++k) word(k) = b.x[k];
+}
+
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION Real<V> finite_probe(const Bounds<V, W>& b) {
+  Real<V> probe = finite_probe(b.x[W]);
+  for (int k = W + 1; k < 3 * W; ++k) probe += finite_probe(b.x[k]);
+  return probe;
+}
+
+/// As for one diagonal.
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> scaled(const Equation<V, W>& e, bool scale_rows) {
+  KOKKOS_IF_ON_HOST((if (!scale_rows) return e;))
+  auto field = exponent_field(e.a[0]);
+  TRIKKOS_UNROLL(2 * W)
+  for (int j = 1; j < 2 * W + 1; ++j) field = larger_words(field, exponent_field(e.a[j]));
+  auto s = scale_for<Real<V>>(field);
+  KOKKOS_IF_ON_DEVICE((s = scale_rows ? s : constant<Real<V>>(1);))
+  Equation<V, W> r;
+  TRIKKOS_UNROLL(2 * W + 1)
+  for (int j = 0; j < 2 * W + 1; ++j) r.a[j] = e.a[j] * s;
+  r.d = e.d * s;
+  return r;
+}
+
+/// A partition of no rows.
+template <class V, int W>
+requires(W > 1) KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> identity_segment() {
+  using S = Segment<V, W>;
+  S s;
+  TRIKKOS_UNROLL(S::words)
+  for (int k = 0; k < S::words; ++k) s.w[k] = constant<V>(0);
+  TRIKKOS_UNROLL(2 * W)
+  for (int i = 0; i < 2 * W; ++i) {
+    s.w[S::start(i) + i] = constant<V>(-1);
+    s.w[S::start(i + 1) - 1] = constant<V>(1);
+  }
+  return s;
+}
+
+template <class Mask, class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION void select_segment(const Mask& mask, Segment<V, W>& s,
+                                                const Segment<V, W>& other) {
+  for (int k = 0; k < Segment<V, W>::words; ++k) s.w[k] = select(mask, other.w[k], s.w[k]);
+}
+
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION Real<V> finite_probe(const Segment<V, W>& s) {
+  Real<V> probe = finite_probe(s.w[0]);
+  for (int k = 1; k < Segment<V, W>::words; ++k) probe += finite_probe(s.w[k]);
+  return probe;
+}
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION bool is_finite(const Segment<V, W>& s) {
+  return finite_probe(s) == 0;
+}
+
+/// The rows of two neighbours as one staircase, outside (x_prev, u) of the left one, in the window
+/// the unknowns where they meet and (v, x_next) of the right one; and the 2W unknowns where they
+/// meet, eliminated.
+template <bool Scaled, class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge_rows(const Segment<V, W>& left,
+                                                     const Segment<V, W>& right,
+                                                     MergeNode<V, W>& node, Real<V>& least) {
+  using S = Segment<V, W>;
+  constexpr int half = 2 * W;
+  Staircase<V, 2 * half, half, 2 * half> both;
+  TRIKKOS_UNROLL(half)
+  for (int i = 0; i < half; ++i) {
+    TRIKKOS_UNROLL(2 * half)
+    for (int j = 0; j < S::length(i); ++j) both.row[i][j] = left.w[S::start(i) + j];
+    V(&to)[both.columns] = both.row[half + i];
+    to[both.rhs] = right.w[S::rhs(i)];
+    TRIKKOS_UNROLL(half)
+    for (int j = 0; j < half; ++j) to[both.window + j] = right.w[S::start(i) + j];
+    TRIKKOS_UNROLL(half)
+    for (int j = 0; j <= i; ++j) to[both.window + half + j] = right.w[S::rhs(i) + 1 + j];
+  }
+  least = constant<Real<V>>(1);
+  TRIKKOS_UNROLL(half)
+  for (int t = 0; t < half; ++t) {
+    both.template eliminate<Scaled>(t, half, least);
+    const V(&pivot)[both.columns] = both.row[2 * half - 1 - t];
+    int to = node.start(t);
+    node.g[to++] = pivot[both.rhs];
+    TRIKKOS_UNROLL(half)
+    for (int j = 0; j < half; ++j) node.g[to++] = pivot[j];
+    TRIKKOS_UNROLL(2 * half)
+    for (int j = both.window + t + 1; j < both.columns; ++j) node.g[to++] = pivot[j];
+  }
+  S s;
+  TRIKKOS_UNROLL(half)
+  for (int i = 0; i < half; ++i) {
+    TRIKKOS_UNROLL(half + 1)
+    for (int j = 0; j <= half; ++j) s.w[S::start(i) + j] = both.row[i][j];
+    TRIKKOS_UNROLL(half)
+    for (int j = 0; j <= i; ++j) s.w[S::rhs(i) + 1 + j] = both.row[i][both.window + half + j];
+  }
+  return s;
+}
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge(const Segment<V, W>& left,
+                                                const Segment<V, W>& right, MergeNode<V, W>& node) {
+  Real<V> least;
+  const Segment<V, W> merged = merge_rows<false>(left, right, node, least);
+  if (is_safe(least)) [[likely]]
+    return merged;
+  return merge_rows<true>(left, right, node, least);
+}
+
+/// The unknowns where two segments met, `x`, from left to right.
+template <class V, int W>
+struct MeetingPoint {
+  V x[2 * W];
+
+  template <class Words>
+  KOKKOS_FORCEINLINE_FUNCTION MeetingPoint(const Bounds<V, W>& b, const Words& g) {
+    constexpr int half = 2 * W;
+    TRIKKOS_UNROLL(half)
+    for (int k = half - 1; k >= 0; --k) {
+      int at = MergeNode<V, W>::start(k);
+      V v = g(at++);
+      const auto subtract = [&](const V& known) { v = fused(-g(at++), known, v); };
+      TRIKKOS_UNROLL(half)
+      for (int j = 0; j < half; ++j) subtract(b.x[j]);
+      TRIKKOS_UNROLL(half)
+      for (int j = k + 1; j < half; ++j) subtract(x[j]);
+      TRIKKOS_UNROLL(half)
+      for (int j = 0; j < half; ++j) subtract(b.x[half + j]);
+      x[k] = v;
+    }
+  }
+  /// The bounds of the left and of the right segment.
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<V, W> left(const Bounds<V, W>& b) const {
+    Bounds<V, W> r = b;
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j) r.x[2 * W + j] = x[j];
+    return r;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<V, W> right(const Bounds<V, W>& b) const {
+    Bounds<V, W> r = b;
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j) r.x[j] = x[j];
+    return r;
+  }
+};
+template <class V, int W, class Words>
+KOKKOS_FORCEINLINE_FUNCTION void descend(Bounds<V, W>& b, const Words& g, bool right) {
+  const MeetingPoint<V, W> met(b, g);
+  b = right ? met.right(b) : met.left(b);
+}
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION Bounds<V, W> unchain(Bounds<V, W>& b, const MergeNode<V, W>& node) {
+  const MeetingPoint<V, W> met(b, node);
+  const Bounds<V, W> last = met.right(b);
+  b = met.left(b);
+  return last;
+}
+
+/// The unknowns at the ends, from the one segment that is left. Open: nothing lies outside.
+/// Periodic: the last unknowns come before the first, and the first after the last.
+template <class V, int W>
+KOKKOS_INLINE_FUNCTION Bounds<V, W> solve_root(const Segment<V, W>& s, bool periodic) {
+  using S = Segment<V, W>;
+  constexpr int half = 2 * W;
+  const V zero = constant<V>(0);
+  const auto wrap = [&](const V& v) { return periodic ? v : zero; };
+  Staircase<V, half, 0, half, true> ends;  // over (u, v)
+  for (int i = 0; i < half; ++i) {
+    const V *const prev = s.w + S::start(i), *const last = s.w + S::rhs(i) + 1;
+    ends.row[i][ends.rhs] = s.w[S::rhs(i)];
+    for (int j = 0; j < W; ++j) {
+      const V next = W + j <= i ? last[W + j] : zero;
+      ends.row[i][ends.window + j] = prev[W + j] + wrap(next);
+      ends.row[i][ends.window + W + j] = (j <= i ? last[j] : zero) + wrap(prev[j]);
+    }
+  }
+  Real<V> least = constant<Real<V>>(1);
+  for (int t = 0; t < half - 1; ++t) ends.template eliminate<true>(t, half, least);
+
+  const V(&left)[ends.columns] = ends.row[0];
+  V x[half];
+  x[half - 1] = product(left[ends.rhs], reciprocal(left[ends.columns - 1]));
+  for (int t = half - 2; t >= 0; --t) {
+    const V(&pivot)[ends.columns] = ends.row[half - 1 - t];
+    x[t] = pivot[ends.rhs];
+    for (int j = t + 1; j < half; ++j) x[t] = fused(-pivot[ends.window + j], x[j], x[t]);
+  }
+  Bounds<V, W> b;
+  for (int j = 0; j < W; ++j) {
+    b.x[j] = wrap(x[W + j]);
+    b.x[3 * W + j] = wrap(x[j]);
+  }
+  for (int j = 0; j < half; ++j) b.x[W + j] = x[j];
+  return b;
+}
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_WIDECARRY_HPP
+#define TRIKKOS_IMPL_WIDECARRY_HPP
+
+#include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
+
+/// \file
+/// The recurrences of `Algorithm::segmented` for W > 1 diagonals on either side.
+///
+/// A partition of rows keeps its first W and its last W unknowns, u and v, and eliminates those
+/// between. Any nonsingular matrix leaves exactly 2W independent rows then, so 2W rows are carried
+/// through the partition: after row k over x_prev, u, the last W unknowns x_(k-W+1) .. x_k and the
+/// next W, of which row i knows the first i + 1. With the next row e, x_(k-W+1) goes by a chain of
+/// 2W rotations, from row 0 down to e (Trikkos_Staircase.hpp). For W = 2, columns from x_(k-1) on:
+///
+///   row 0   *                      *
+///   row 1   * *                    * *
+///   row 2   * * *        becomes   * * *         and the pivot row   x_(k-1) = f - q (x_k ...
+///   row 3   * * * *                * * * *                                      x_(k+3))
+///   e       * * * * *
+///
+/// This is QR, each row scaled by a number near 1: backward stable for every matrix, by a few units
+/// in the last place for each row that is carried, as for W = 1 (Trikkos_OrthogonalCarry.hpp).
+///
+/// The second pass repeats the elimination once x_prev and u are known, without their columns, and
+/// must arrive at the same coefficients bit for bit: both passes call one `eliminate`.
+///
+/// V is a scalar or lanes of it.
+
+namespace Trikkos::Impl {
+
+/// The rows that are carried and, last, the new one. `Outer` is 2W while x_prev and u are unknown,
+/// and 0 once they are not.
+template <class V, int W, int Outer>
+using CarriedRows = Staircase<V, 2 * W + 1, Outer, 2 * W + 1>;
+
+template <class V, int W, int Outer>
+KOKKOS_FORCEINLINE_FUNCTION void carry(CarriedRows<V, W, Outer>& rows, const Equation<V, W>& e) {
+  V(&last)[CarriedRows<V, W, Outer>::columns] = rows.row[2 * W];
+  last[rows.rhs] = e.d;
+  TRIKKOS_UNROLL(2 * W + 1)
+  for (int j = 0; j < 2 * W + 1; ++j) last[rows.window + j] = e.a[j];
+  Real<V> least = constant<Real<V>>(1);
+  rows.template eliminate<false, true>(0, 2 * W, least);
+}
+/// Of the unknown that went last.
+template <int W, class V>
+KOKKOS_FORCEINLINE_FUNCTION BackRow<V, W> back_row(const CarriedRows<V, W, 0>& rows) {
+  BackRow<V, W> back;
+  back.f = rows.row[2 * W][rows.rhs];
+  TRIKKOS_UNROLL(2 * W)
+  for (int j = 0; j < 2 * W; ++j) back.q[j] = rows.row[2 * W][rows.window + 1 + j];
+  return back;
+}
+
+/// Row `first` + i of a partition is equation(i), i < 2W, which are the first ones.
+template <int W, class V, class Equations>
+KOKKOS_FORCEINLINE_FUNCTION CarriedRows<V, W, 2 * W> start_rows(const Equations& equation) {
+  constexpr int half = 2 * W;
+  CarriedRows<V, W, half> rows;
+  TRIKKOS_UNROLL(half)
+  for (int i = 0; i < half; ++i) {
+    const Equation<V, W> e = equation(i);
+    TRIKKOS_UNROLL(half)
+    for (int j = 0; j < half; ++j) rows.row[i][j] = j < i ? constant<V>(0) : e.a[j - i];
+    rows.row[i][rows.rhs] = e.d;
+    TRIKKOS_UNROLL(half)
+    for (int j = 0; j <= i; ++j) rows.row[i][rows.window + j] = e.a[half - i + j];
+  }
+  return rows;
+}
+/// The same once x_prev and u are known: `outer` are their values.
+template <int W, class V, class Equations>
+KOKKOS_FORCEINLINE_FUNCTION CarriedRows<V, W, 0> start_fold(const Equations& equation,
+                                                            const V* outer) {
+  constexpr int half = 2 * W;
+  CarriedRows<V, W, 0> rows;
+  TRIKKOS_UNROLL(half)
+  for (int i = 0; i < half; ++i) {
+    const Equation<V, W> e = equation(i);
+    V f = e.d;
+    TRIKKOS_UNROLL(half)
+    for (int j = i; j < half; ++j) f = fused(-e.a[j - i], outer[j], f);
+    rows.row[i][rows.rhs] = f;
+    TRIKKOS_UNROLL(half)
+    for (int j = 0; j <= i; ++j) rows.row[i][rows.window + j] = e.a[half - i + j];
+  }
+  return rows;
+}
+
+template <int W, class V>
+KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> segment_of(const CarriedRows<V, W, 2 * W>& rows) {
+  using S = Segment<V, W>;
+  S s;
+  TRIKKOS_UNROLL(2 * W)
+  for (int i = 0; i < 2 * W; ++i) {
+    TRIKKOS_UNROLL(4 * W + 1)
+    for (int j = 0; j < S::length(i); ++j) s.w[S::start(i) + j] = rows.row[i][j];
+  }
+  return s;
+}
+/// One more row for any segment.
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION void carry(Segment<V, W>& s, const Equation<V, W>& e) {
+  using S = Segment<V, W>;
+  CarriedRows<V, W, 2 * W> rows;
+  TRIKKOS_UNROLL(2 * W)
+  for (int i = 0; i < 2 * W; ++i) {
+    TRIKKOS_UNROLL(4 * W + 1)
+    for (int j = 0; j < S::length(i); ++j) rows.row[i][j] = s.w[S::start(i) + j];
+  }
+  carry(rows, e);
+  s = segment_of<W>(rows);
+}
+
+/// The elimination of `segmented`.
+template <int W>
+struct WideCarry {
+  static constexpr int half_bandwidth = W;
+  static std::string label(const char* kernel) { return OrthogonalCarry::label(kernel); }
+  static constexpr int device_rows = 15;
+  static constexpr std::int64_t default_row_multiple = 1;
+  KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
+    return carried_rows(partition_size);
+  }
+
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Segment<V, W> reduce(const Rows& rows) {
+    using Index = typename Rows::index_type;
+    const auto inner = rows.inner_rows();
+    const auto equation = [&](int i) { return rows.equation(i); };
+    CarriedRows<V, W, 2 * W> carried = start_rows<W, V>(equation);
+    Index k = 2 * W;
+    TRIKKOS_UNROLL(1)
+    for (; k < inner; ++k) carry<V, W, 2 * W>(carried, rows.inner_equation(k));
+    Segment<V, W> s = segment_of<W>(carried);
+    const auto add = [&](Index row) {
+      Segment<V, W> next = s;
+      carry(next, rows.equation(row));
+      select_segment(rows.longer_than(row), s, next);
+    };
+    if (inner < 2 * W) {
+      const Segment<V, W> started = s;
+      s = identity_segment<V, W>();
+      TRIKKOS_UNROLL(1)
+      for (Index row = 0; row < 2 * W - 1; ++row) add(row);
+      select_segment(rows.longer_than(2 * W - 1), s, started);
+    }
+    if constexpr (Rows::ragged)
+      for (; k < rows.length(); ++k) add(k);
+    return s;
+  }
+
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows,
+                                                            const Bounds<V, W>& bounds) {
+    using Index = typename Rows::index_type;
+    const auto inner = rows.inner_rows(), length = rows.length();
+    if (length > 2 * W) {
+      const auto equation = [&](int i) { return rows.equation(i); };
+      CarriedRows<V, W, 0> carried = start_fold<W, V>(equation, bounds.x);
+      Index k = 2 * W;
+      TRIKKOS_UNROLL(1)
+      for (; k < inner; ++k) {
+        carry<V, W, 0>(carried, rows.inner_equation(k));
+        rows.keep(k, back_row<W>(carried));  // of x_(k-W)
+      }
+      if constexpr (Rows::ragged)
+        for (; k < length; ++k) {
+          carry<V, W, 0>(carried, rows.equation(k));
+          rows.keep(k, back_row<W>(carried));
+        }
+    }
+    return go_back(rows, bounds);
+  }
+
+  /// Repeats the elimination and reports the first row that is not finite or zero, or else the
+  /// first column without a pivot.
+  template <class T>
+  KOKKOS_INLINE_FUNCTION static void diagnose(const Diagnosis& diagnosis,
+                                              const UnstagedRows<T, W>& rows) {
+    using S = Segment<T, W>;
+    S s = identity_segment<T, W>();
+    for (std::int64_t k = 0; k < rows.m; ++k) {
+      const std::int64_t i = rows.first + k;
+      const Equation<T, W> e = rows.inner_equation(k);
+      if (report_bad_row(diagnosis, e, i)) return;
+      bool has_pivot = magnitude(e.a[0]) != 0;
+      for (int r = 0; r < 2 * W; ++r) has_pivot |= magnitude(s.w[S::rhs(r) + 1]) != 0;
+      if (k >= W && !has_pivot) return diagnosis.report(Status::Reason::singular, i - W);
+      carry(s, e);
+      if (!is_finite(s)) return diagnosis.report(Status::Reason::not_finite, i);
+    }
+  }
+
+ private:
+  /// From the last unknown to the first; `x` are W of them and W behind them.
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> go_back(const Rows& rows,
+                                                         const Bounds<V, W>& bounds) {
+    const auto inner = rows.inner_rows();
+    V x[2 * W];
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j) x[j] = bounds.x[2 * W + j];
+    Real<V> probe = finite_probe(bounds);
+    // x_k is stored, and v = x_(k-W) comes before the others
+    const auto step = [&](typename Rows::index_type k, const V& v) {
+      rows.store(k, x[W - 1]);
+      // lanes that end before row k still wait with their own last unknowns
+      const auto active = rows.longer_than(k);
+      const bool all = !Rows::ragged || k < inner;
+      TRIKKOS_UNROLL(2 * W)
+      for (int j = 2 * W - 1; j >= 0; --j) {
+        const V& before = j > 0 ? x[j - 1] : v;
+        x[j] = all ? before : select(active, before, x[j]);
+      }
+      probe += finite_probe(x[0]);
+    };
+    auto k = rows.length() - 1;
+    TRIKKOS_UNROLL(1)
+    for (; k >= 2 * W; --k) {
+      const BackRow<V, W> row = rows.kept(k);
+      V v = row.f;
+      TRIKKOS_UNROLL(2 * W)
+      for (int j = 2 * W - 1; j >= 0; --j) v = fused(-row.q[j], x[j], v);
+      step(k, v);
+    }
+    for (; k >= W; --k) step(k, bounds.x[k]);
+    for (; k >= 0; --k) rows.store(k, bounds.x[W + k]);
+    return {probe};
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
