@@ -49,29 +49,24 @@ struct LaneSystems {
     return system + (l < count ? l : count - 1);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
-    const std::int64_t i = first_row + k;
-    const auto entry = [&](auto j) {
-      const Strided<const T>& of = A.first.band[W + j];
-      const V v = load_lanes<T>({of.data, A.stride[W + j], of.stride}, system, count, i);
-      if constexpr (is_complex_v<T>)
-        if (A.first.conjugated) return conjugate(v);
-      return v;
-    };
-    return scaled(equation_of<V, W>(entry, load_lanes<T>(b, system, count, i)), A.first.scale_rows);
+    return scaled(equation_of<V, W>(*this, k, load_lanes<T>(b, system, count, first_row + k)),
+                  A.first.scale_rows);
+  }
+  template <int j>
+  KOKKOS_FORCEINLINE_FUNCTION V entry(std::int64_t k) const {
+    const Strided<const T>& of = A.first.band[W + j];
+    const V v = load_lanes<T>({of.data, A.stride[W + j], of.stride}, system, count, first_row + k);
+    if constexpr (is_complex_v<T>)
+      if (A.first.conjugated) return conjugate(v);
+    return v;
   }
   /// Row k where it is an end of the matrix. Rare, so kept out of the recurrences.
   [[gnu::noinline]] KOKKOS_FUNCTION Equation<V, W> edge_equation(std::int64_t k) const {
     const std::int64_t i = first_row + k;
-    const auto lanes = [&](const auto& at) {
-      V v{};
-      for (int l = 0; l < width; ++l) set_lane(v, l, at(system_of(l)));
-      return v;
-    };
-    const auto entry = [&](auto j) {
-      return lanes([&](std::int64_t s) { return A[s].template entry<decltype(j)::value>(i); });
-    };
-    return scaled(equation_of<V, W>(entry, lanes([&](std::int64_t s) { return b[s][i]; })),
-                  A.first.scale_rows);
+    Equation<V, W> e{};
+    for (int l = 0; l < width; ++l)
+      set_lane(e, l, equation_of<T, W>(A[system_of(l)], i, b[system_of(l)][i]));
+    return scaled(e, A.first.scale_rows);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation(std::int64_t k) const {
     if (k >= m) return unit_equation<V, W>();

@@ -97,24 +97,21 @@ struct LanePartitions {
   /// Row k of each partition, with W <= k < inner_rows(), or less where it is none of A's first W.
   KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
     prefetch(k);
-    const auto entry = [&](auto j) { return load_band(A.band[W + j], k); };
-    return scaled(equation_of<V, W>(entry, load(b, k)), A.scale_rows);
+    return scaled(equation_of<V, W>(*this, k, load(b, k)), A.scale_rows);
+  }
+  template <int j>
+  KOKKOS_FORCEINLINE_FUNCTION V entry(std::int64_t k) const {
+    return load_band(A.band[W + j], k);
   }
   /// Row k where it may be an end of the matrix, or lie behind it: then 1 x = 0. Rare, so kept out
   /// of the recurrences.
   [[gnu::noinline]] KOKKOS_FUNCTION Equation<V, W> edge_equation(std::int64_t k) const {
-    const auto lanes = [&](const auto& at, double outside) {
-      V v = constant<V>(outside);
-      for (int l = 0; l < width; ++l)
-        if (k < length(l)) set_lane(v, l, at(row_of(l) + k));
-      return v;
-    };
-    const auto entry = [&](auto j) {
-      return lanes([&](std::int64_t i) { return A.template entry<decltype(j)::value>(i); },
-                   j == 0 ? 1 : 0);
-    };
-    return scaled(equation_of<V, W>(entry, lanes([&](std::int64_t i) { return b[i]; }, 0)),
-                  A.scale_rows);
+    Equation<V, W> e{};
+    for (int l = 0; l < width; ++l) {
+      const std::int64_t i = row_of(l) + k;
+      set_lane(e, l, k < length(l) ? equation_of<T, W>(A, i, b[i]) : unit_equation<T, W>());
+    }
+    return scaled(e, A.scale_rows);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation(std::int64_t k) const {
     if (k >= rows) return unit_equation<V, W>();

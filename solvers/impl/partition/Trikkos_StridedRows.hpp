@@ -13,29 +13,44 @@
 
 namespace Trikkos::Impl {
 
-/// The row whose coefficients are entry(j), j = -W, ..., W, a number to the compiler.
-template <class V, int W, class Entry>
-KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation_of(const Entry& entry, const V& d) {
-  return [&]<int... k>(std::integer_sequence<int, k...>)->Equation<V, W> {
-    if constexpr (W == 1)
-      return {entry(std::integral_constant<int, k - W>{})..., d};
-    else
-      return {{entry(std::integral_constant<int, k - W>{})...}, d};
-  }
-  (std::make_integer_sequence<int, 2 * W + 1>{});
+/// The row whose coefficients are source.entry<j>(k), j = -W, ..., W.
+template <class V, int W, class Source, class Index, int... j>
+KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation_of(const Source& source, Index k, const V& d,
+                                                       std::integer_sequence<int, j...>) {
+  if constexpr (W == 1)
+    return {source.template entry<j - W>(k)..., d};
+  else
+    return {{source.template entry<j - W>(k)...}, d};
 }
+template <class V, int W, class Source, class Index>
+KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation_of(const Source& source, Index k, const V& d) {
+  return equation_of<V, W>(source, k, d, std::make_integer_sequence<int, 2 * W + 1>{});
+}
+
 /// 1 x = 0
 template <class V, int W>
 KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> unit_equation() {
-  return equation_of<V, W>([](auto j) { return constant<V>(j == 0 ? 1 : 0); }, constant<V>(0));
+  const V zero = constant<V>(0), one = constant<V>(1);
+  if constexpr (W == 1) {
+    return {zero, one, zero, zero};
+  } else {
+    Equation<V, W> e;
+    for (int j = 0; j < 2 * W + 1; ++j) e.a[j] = j == W ? one : zero;
+    e.d = zero;
+    return e;
+  }
 }
-/// Row i of a matrix.
-template <class T, int W>
-KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation_at(const Bands<T, W>& A,
-                                                       const Strided<const T>& b, std::int64_t i) {
-  return scaled(
-      equation_of<T, W>([&](auto j) { return A.template entry<decltype(j)::value>(i); }, b[i]),
-      A.scale_rows);
+
+template <class V, class T, int W>
+KOKKOS_FORCEINLINE_FUNCTION void set_lane(Equation<V, W>& to, int l, const Equation<T, W>& e) {
+  if constexpr (W == 1) {
+    set_lane(to.a, l, e.a);
+    set_lane(to.b, l, e.b);
+    set_lane(to.c, l, e.c);
+  } else {
+    for (int j = 0; j < 2 * W + 1; ++j) set_lane(to.a[j], l, e.a[j]);
+  }
+  set_lane(to.d, l, e.d);
 }
 
 /// For the first pass and for a diagnosis: without memory for the way back.
@@ -54,7 +69,7 @@ struct UnstagedRows {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION bool longer_than(std::int64_t k) const { return k < m; }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> inner_equation(std::int64_t k) const {
-    return equation_at(A, b, first + k);
+    return scaled(equation_of<T, W>(A, first + k, b[first + k]), A.scale_rows);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation(std::int64_t k) const {
     return k < m ? inner_equation(k) : unit_equation<T, W>();

@@ -134,10 +134,11 @@ struct StagedRows {
   KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION bool longer_than(int k) const { return k < m; }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> inner_equation(int k) const {
-    const T* const e = at(k);
-    return scaled(equation_of<T, W>([&](auto j) { return e[(W + j) * band_words]; },
-                                    e[(2 * W + 1) * band_words]),
-                  scale_rows);
+    return scaled(equation_of<T, W>(*this, k, solution(k)), scale_rows);
+  }
+  template <int j>
+  KOKKOS_FORCEINLINE_FUNCTION T entry(int k) const {
+    return at(k)[(W + j) * band_words];
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation(int k) const {
     return k < m ? inner_equation(k) : unit_equation<T, W>();
