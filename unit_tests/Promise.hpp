@@ -59,7 +59,8 @@ constexpr double promised(const Method& m) {
       // solvers/README.md: thomas. LU solves A + E, |E| <= 2 units |L||U| (Higham, section 9.6),
       // and the monitor lets |L||U| be 18 times the matrix: 36 units. Complex multiplications have
       // errors of sqrt(2) units and more.
-      return 64 * unit;
+      // The correction of Sherman and Morrison multiplies that by 16 at most.
+      return (m.options.thomas().corners == Trikkos::Corners::bordered ? 1 : 16) * 64 * unit;
     default:  // stable: README.md
       return scaled<T>(1e-14);
   }

@@ -131,6 +131,8 @@ TEST(TEST_CATEGORY, breaker_thomas) {
   for (const Level level : levels)
     expect_unbroken({Options{}.algorithm(Algorithm::thomas), level}, 200);
   expect_unbroken({Options{}, Level::team}, 100);
+  for (const Level level : {Level::call, Level::plan, Level::team, Level::thread_in_memory})
+    expect_unbroken({Options{}.thomas({Trikkos::Corners::sherman_morrison}), level}, 100);
 }
 
 TEST(TEST_CATEGORY, breaker_factored) {

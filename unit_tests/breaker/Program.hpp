@@ -26,6 +26,7 @@ constexpr const char* usage = R"(usage: %s [option]...
   --refine=0           steps of refinement (call)
   --pivoting=diagonal or none (spike)
   --reduction-steps=0  (pcr)
+  --corners=bordered or sherman_morrison (thomas)
   --climbers=10        matrices in flight; inside kernels they are solved together
   --worst=<file>       writes the worst find there: n, then lower diag upper b of each row
 )";
@@ -109,6 +110,15 @@ inline bool read_option(std::string_view option, Settings& s) {
                    {"conjugate_transpose", Transpose::conjugate_transpose}},
                   t) &&
            (o.transpose(t), true);
+  }
+  if (name == "--corners") {
+    using Trikkos::Corners;
+    Corners c{};
+    return choose(
+               text,
+               {{"bordered", Corners::bordered}, {"sherman_morrison", Corners::sherman_morrison}},
+               c) &&
+           (o.thomas({c}), true);
   }
   if (name == "--pivoting") {
     using Trikkos::Pivoting;

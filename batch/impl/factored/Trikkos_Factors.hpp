@@ -21,7 +21,7 @@
 ///
 ///   x_(n-1) = (d_(n-1) - sum r_i z_i) / p_(n-1),  p_(n-1) = b_(n-1) - sum r_i w_i
 ///
-/// (Gloster, O Naraigh, Pang 2019, equations 4 to 6, whose equation 6 lacks the index i+1; their
+/// (Gloster et al. 2019, equations 4 to 6, whose equation 6 lacks the index i+1; their
 /// periodic systems take a Sherman-Morrison correction instead, another pass over memory.)
 ///
 /// Rows are numbered by chunks, which threads sweep over side by side. What leaves a chunk that
@@ -105,7 +105,8 @@ struct Crout {
   Real<T> growth_of_rows{}, growth{};  // at most: against the size of a row, of the matrix
   bool possible = true;
 
-  KOKKOS_FUNCTION explicit Crout(const Bands<T>& A) : n(A.n), ring(A.periodic && A.n > 1) {
+  template <class Rows>
+  KOKKOS_FUNCTION explicit Crout(const Rows& A) : n(A.n), ring(A.periodic && A.n > 1) {
     if (!ring) return;
     end_lower = A.lower(n - 1);
     end_upper = A.upper(n - 1);
@@ -182,10 +183,10 @@ struct Crout {
   }
 };
 
-/// Factors a matrix: by one thread of a team, and the products by all.
-template <class T>
+/// Factors a matrix, made of bands: by one thread of a team, and the products by all.
+template <class T, class Rows = Bands<T>>
 struct FactorMatrix {
-  Bands<T> A;
+  Bands<T> bands;
   Factors<T> factors;
 
   static constexpr int block = 512 * 8 / sizeof(T);
@@ -196,6 +197,7 @@ struct FactorMatrix {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     using F = Factors<T>;
+    const Rows A(bands);
     const std::int64_t n = A.n;
     const int t = member.team_rank(), threads = member.team_size();
     T* const staged = team_scratch<T>(member, scratch_bytes());
@@ -290,17 +292,22 @@ struct FactorMatrix {
   }
 };
 
-/// Factors the matrix in memory of the factors' and tells what they are good for. Waits.
-template <class T, class Exec>
-FactorsAre factor(const Exec& exec, const Bands<T>& A, const Factors<T>& factors,
-                  const std::string& label) {
+/// Factors the matrix in memory of the factors'.
+template <class Rows, class T, class Exec>
+void factor(const Exec& exec, const Bands<T>& A, const Factors<T>& factors,
+            const std::string& label) {
   using Teams = Kokkos::TeamPolicy<Exec>;
   const int threads = is_host_v<Exec> ? 1 : 128;
   Kokkos::parallel_for(
       label,
       light(Teams(exec, 1, threads)
-                .set_scratch_size(0, Kokkos::PerTeam(FactorMatrix<T>::scratch_bytes()))),
-      FactorMatrix<T>{A, factors});
+                .set_scratch_size(0, Kokkos::PerTeam(FactorMatrix<T, Rows>::scratch_bytes()))),
+      FactorMatrix<T, Rows>{A, factors});
+}
+
+/// What they are good for. Waits.
+template <class T, class Exec>
+FactorsAre judged(const Exec& exec, const Factors<T>& factors) {
   const T verdict = fetch(exec, factors.verdict, "Trikkos::Plan::factor");
   return static_cast<FactorsAre>(static_cast<int>(magnitude(verdict)));
 }
