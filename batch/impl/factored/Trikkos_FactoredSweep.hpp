@@ -8,6 +8,28 @@
 
 namespace Trikkos::Impl {
 
+/// One thread factors a matrix, as one chunk. Returns the first row by which the factors are not to
+/// be used, -1 if none.
+template <class T, class Rows>
+KOKKOS_INLINE_FUNCTION std::int64_t factor_rows(const Rows& A, const Factors<T>& factors) {
+  using F = Factors<T>;
+  Crout<T> crout(A);
+  std::int64_t bad = -1;
+  for (std::int64_t i = 0; i < A.n; ++i) {
+    const auto row =
+        crout.ring && i == A.n - 1 ? crout.end() : crout.next(i, A.lower(i), A.diag(i), A.upper(i));
+    factors.at(F::inverse, i, 0) = row.inverse;
+    factors.at(F::lower, i, 0) = row.lower;
+    factors.at(F::upper, i, 0) = row.upper;
+    if (factors.periodic) {
+      factors.at(F::column, i, 0) = row.column;
+      factors.at(F::last, i, 0) = row.last;
+    }
+    if (bad < 0 && !crout.is_safe()) bad = i;
+  }
+  return bad;
+}
+
 /// One thread solves with factors of one chunk. `right(i)` is d_i, read in ascending order, each
 /// just before x_i is written. Returns not a number unless x is finite.
 template <class T, class Right>

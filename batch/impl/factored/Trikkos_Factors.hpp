@@ -55,19 +55,25 @@ struct Factors {
   T* verdict = nullptr;  // a `FactorsAre`, in the place of a scalar
   std::int64_t words = 0;
 
-  Factors(T* data, std::int64_t n_, std::int64_t rows_, std::int64_t chunks_, std::int64_t group_,
-          bool is_periodic)
+  KOKKOS_INLINE_FUNCTION constexpr Factors(T* data, std::int64_t n_, std::int64_t rows_,
+                                           std::int64_t chunks_, std::int64_t group_,
+                                           bool is_periodic)
       : n(n_), rows(rows_), chunks(chunks_), group(group_), periodic(is_periodic && n_ > 1) {
     const auto take = [&](T*& part, std::int64_t count) {
       if (data != nullptr) part = data + words;
       words += count;
     };
-    for (const Band which : {inverse, lower, upper}) take(band[which], rows * chunks);
-    if (periodic)
-      for (const Band which : {column, last}) take(band[which], rows * chunks);
+    take(band[inverse], rows * chunks);
+    take(band[lower], rows * chunks);
+    take(band[upper], rows * chunks);
+    if (periodic) {
+      take(band[column], rows * chunks);
+      take(band[last], rows * chunks);
+    }
     if (group > 0) {
-      for (const Band which : {leaves_forward, leaves_backward}) take(band[which], rows * chunks);
-      for (const int way : {0, 1}) {
+      take(band[leaves_forward], rows * chunks);
+      take(band[leaves_backward], rows * chunks);
+      for (int way = 0; way < 2; ++way) {
         take(product[way], chunks);
         take(product_before[way], chunks);
         take(group_product[way], groups());
@@ -76,11 +82,13 @@ struct Factors {
     }
     take(verdict, 1);
   }
-  static Factors whole(std::int64_t n, bool periodic, T* data) {
+  KOKKOS_INLINE_FUNCTION static constexpr Factors whole(std::int64_t n, bool periodic, T* data) {
     return {data, n, n, 1, 0, periodic};
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t groups() const { return (chunks + group - 1) / group; }
+  KOKKOS_FORCEINLINE_FUNCTION constexpr std::int64_t groups() const {
+    return (chunks + group - 1) / group;
+  }
   KOKKOS_FORCEINLINE_FUNCTION T& at(Band which, std::int64_t k, std::int64_t p) const {
     return band[which][k * chunks + p];
   }
@@ -157,11 +165,13 @@ struct Crout {
           false);
     return {quotient(T(1), last_p), T(0), T(0), T(0), -last_p};
   }
+  /// So far.
+  KOKKOS_FUNCTION bool is_safe() const { return possible && growth <= Thomas<T>::growth_limit; }
   /// Rounding errors are some units in the last place times the growth |L||U| / |A|.
   KOKKOS_FUNCTION FactorsAre verdict(Real<T> largest_product) const {
     constexpr int stable_growth = 4;  // diagonally dominant and positive definite ones: 3
     constexpr int most_product = 4;   // a digit is lost to cancellation beyond
-    if (!possible || !(growth <= Thomas<T>::growth_limit)) return FactorsAre::unsafe;
+    if (!is_safe()) return FactorsAre::unsafe;
     if (!(growth_of_rows <= stable_growth)) return FactorsAre::as_thomas;
     return largest_product <= most_product ? FactorsAre::stable_in_chunks : FactorsAre::stable;
   }

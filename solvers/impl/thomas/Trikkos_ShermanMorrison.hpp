@@ -102,28 +102,35 @@ struct CorrectedFactors {
   T* last_v;
   std::int64_t words;
 
-  CorrectedFactors(std::int64_t n, T* data)
+  KOKKOS_INLINE_FUNCTION constexpr CorrectedFactors(std::int64_t n, T* data)
       : open(Factors<T>::whole(n, false, data)),
         z{data == nullptr ? nullptr : data + open.words, 1},
         last_v(z.data + (data == nullptr ? 0 : n)),
         words(open.words + n + 1) {}
 };
 
-/// Makes z, once A' is factored, and withdraws factors that are not to be trusted.
+/// Makes z, once A' is factored. Returns whether it is to be used.
+template <class T>
+KOKKOS_INLINE_FUNCTION bool make_correction(const Bands<T>& A, const CorrectedFactors<T>& factors) {
+  const WithoutCorners<T> rows(A);
+  const Strided<T> z = factors.z;
+  sweep(
+      factors.open, [&](std::int64_t i) { return rows.u(i); }, z);
+  const bool result = rows.trusts(z);
+  const T sum = T(1) + rows.v(z[0], z[A.n - 1]);
+  for (std::int64_t i = 0; i < A.n; ++i) z[i] = quotient(z[i], sum);
+  *factors.last_v = rows.last_v;
+  return result;
+}
+/// The same as a kernel, which withdraws factors that are not to be used.
 template <class T>
 struct CorrectFactors {
   Bands<T> A;
   CorrectedFactors<T> factors;
 
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
-    const WithoutCorners<T> rows(A);
-    const Strided<T> z = factors.z;
-    sweep(
-        factors.open, [&](std::int64_t i) { return rows.u(i); }, z);
-    if (!rows.trusts(z)) *factors.open.verdict = T(static_cast<int>(FactorsAre::unsafe));
-    const T sum = T(1) + rows.v(z[0], z[rows.n - 1]);
-    for (std::int64_t i = 0; i < rows.n; ++i) z[i] = quotient(z[i], sum);
-    *factors.last_v = rows.last_v;
+    if (!make_correction(A, factors))
+      *factors.open.verdict = T(static_cast<int>(FactorsAre::unsafe));
   }
 };
 
