@@ -11,6 +11,7 @@
 #include <Trikkos_BackwardError.hpp>
 #include <Trikkos_Concepts.hpp>
 #include <Trikkos_Gallery.hpp>
+#include <Trikkos_KernelFactors.hpp>
 #include <Trikkos_Marshal.hpp>
 #include <Trikkos_MatrixMarket.hpp>
 #include <Trikkos_Options.hpp>

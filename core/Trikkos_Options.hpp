@@ -53,6 +53,26 @@ struct PcrOptions {
   bool operator==(const PcrOptions&) const = default;
 };
 
+/// How `Algorithm::thomas` treats the two corners of a periodic matrix.
+enum class Corners {
+  bordered,  ///< the last row and column are carried along
+  /// They are taken out as a matrix of rank one, and x is corrected for it (Gloster et al. 2019,
+  /// equations 12 to 15). Where the correction may cancel digits the Status says `unstable`.
+  /// Another pass over x: with a Plan 48 bytes an unknown in double, `bordered` 32.
+  sherman_morrison
+};
+
+constexpr const char* name(Corners corners) {
+  return corners == Corners::bordered ? "bordered" : "sherman_morrison";
+}
+
+/// Options of `Algorithm::thomas` alone.
+struct ThomasOptions {
+  Corners corners = Corners::bordered;  ///< of periodic matrices; others have none
+
+  bool operator==(const ThomasOptions&) const = default;
+};
+
 /// Scaling by powers of two, which rounds nothing. Residuals are those of the matrix as given.
 enum class Scaling {
   rows,     ///< `segmented` and `spike` scale each row as they read it, at no extra memory traffic:
@@ -152,6 +172,14 @@ class Options {
   }
   KOKKOS_FUNCTION constexpr const PcrOptions& pcr() const { return m_pcr; }
 
+  /// Chooses `Algorithm::thomas`, with options.
+  KOKKOS_FUNCTION constexpr Options& thomas(const ThomasOptions& o) {
+    m_algorithm = Algorithm::thomas;
+    m_thomas = o;
+    return *this;
+  }
+  KOKKOS_FUNCTION constexpr const ThomasOptions& thomas() const { return m_thomas; }
+
  private:
   Algorithm m_algorithm = Algorithm::automatic;
   std::int64_t m_partition_size = 0;
@@ -161,6 +189,7 @@ class Options {
   double m_verify = 0;
   SpikeOptions m_spike;
   PcrOptions m_pcr;
+  ThomasOptions m_thomas;
 };
 
 }  // namespace Trikkos

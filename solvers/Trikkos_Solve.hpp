@@ -151,10 +151,10 @@ template <class... Views, class B, class X>
 /// Bytes of level-0 scratch that a team needs to solve a system of n rows inside a kernel, for
 /// `TeamPolicy::set_scratch_size(0, Kokkos::PerTeam(bytes))`, besides what the kernel itself takes.
 /// `automatic`, `segmented`, `spike`: 3 words a row and 22 a partition (of 16 rows unless the
-/// options say otherwise); `pcr`: 4 words a row, 5 for a periodic matrix; `thomas`: none. For a
-/// pentadiagonal matrix (`half_bandwidth` 2) 5 words a row and 84 a partition. What a backend
-/// grants is `TeamPolicy::scratch_size_max(0)`: seen were 40 KiB on CUDA (Kokkos 4.6),
-/// 32 on OpenMP.
+/// options say otherwise); `pcr`: 4 words a row, 5 for a periodic matrix; `thomas`: none, but 2
+/// words a row for `Corners::sherman_morrison`. For a pentadiagonal matrix (`half_bandwidth` 2) 5
+/// words a row and 84 a partition. What a backend grants is `TeamPolicy::scratch_size_max(0)`: seen
+/// were 40 KiB on CUDA (Kokkos 4.6), 32 on OpenMP.
 template <class T, int half_bandwidth = 1>
 KOKKOS_INLINE_FUNCTION constexpr std::size_t team_scratch_bytes(
     std::int64_t n, const Options& options = {}, Boundary boundary = Boundary::open) {
@@ -216,8 +216,8 @@ template <BandMatrix Matrix, class B, class X, ViewType Memory>
 /// \param member   the team
 /// \param A, b, x  of rank 1
 /// \param options  of which `transpose`, `partition_size`, `scaling`, the pivoting of `spike` and
-///                 the steps of `pcr` matter; `Scaling::columns`, for which a kernel has no memory,
-///                 is as `none` here
+///                 the steps of `pcr` and the corners of `thomas` matter; `Scaling::columns`, for
+///                 which a kernel has no memory, is as `none` here
 /// \return 0, or 1 + the first row (`segmented`, `spike`: of the first partition) that is not
 ///         finite or shows that x is not to be trusted; to every thread
 template <TeamMember Member, BandMatrix Matrix, class B, class X>

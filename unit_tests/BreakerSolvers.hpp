@@ -136,6 +136,8 @@ std::vector<int> Solver<T>::launch(int count) {
   if (m_method.level == Level::thread) return solve_by_threads(m_systems, count);
   if (m_method.level == Level::thread_in_memory)
     return solve_by_threads_in_memory(m_systems, count, m_method.options);
+  if (m_method.level == Level::thread_with_factors)
+    return solve_by_threads_with_factors(m_systems, count, m_method.options);
   if (m_method.level == Level::plan) return launch_plans(count);
   if (m_method.level != Level::call) return launch_batch(count);
   std::vector<int> info;

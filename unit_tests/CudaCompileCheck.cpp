@@ -49,9 +49,18 @@ struct InsideKernels {
   KOKKOS_FUNCTION void operator()(int) const {
     info() = Trikkos::solve(Trikkos::this_thread, A, b, x);
   }
+  KOKKOS_FUNCTION int with_factors(const Kokkos::TeamPolicy<Exec>::member_type& member) const {
+    const Trikkos::KernelFactors<T> rotations(x, 100);
+    const Trikkos::KernelFactors<T> lu(x, 100,
+                                       Trikkos::Options{}.algorithm(Trikkos::Algorithm::thomas));
+    return Trikkos::factor(member, A, rotations) + Trikkos::factor(Trikkos::this_thread, A, lu) +
+           Trikkos::solve(Trikkos::this_thread, rotations, b, b) +
+           Trikkos::solve(Trikkos::this_thread, lu, b, b);
+  }
   KOKKOS_FUNCTION void operator()(const Kokkos::TeamPolicy<Exec>::member_type& member) const {
     const auto pcr = Trikkos::Options{}.algorithm(Trikkos::Algorithm::pcr);
-    const int result = Trikkos::solve(member, A, b, x) + Trikkos::solve(member, A, b, x, pcr);
+    int result = Trikkos::solve(member, A, b, x) + Trikkos::solve(member, A, b, x, pcr);
+    if constexpr (std::is_same_v<T, double>) result += with_factors(member);
     Kokkos::single(Kokkos::PerTeam(member), [&] { info() = result; });
   }
 };

@@ -5,6 +5,7 @@
 #define TRIKKOS_TEST_INKERNELS_HPP
 
 #include <Reference.hpp>
+#include <Trikkos_KernelFactors.hpp>
 #include <Trikkos_Solve.hpp>
 
 /// \file
@@ -80,6 +81,25 @@ struct SolveByThreadInMemory {
   }
 };
 
+/// With factors that it makes before.
+template <class T>
+struct SolveByThreadWithFactors {
+  Systems<T> systems;
+  Trikkos::Options options;
+  Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory;
+  Infos info;
+
+  KOKKOS_FUNCTION void operator()(int k) const {
+    const Trikkos::KernelFactors<T> F(Kokkos::subview(memory, k, Kokkos::ALL),
+                                      static_cast<std::int64_t>(systems.diag.extent(1)), options,
+                                      systems.boundary);
+    const int factored = Trikkos::factor(Trikkos::this_thread, systems.matrix(k), F);
+    const int solved = Trikkos::solve(Trikkos::this_thread, F, systems.row(systems.b, k),
+                                      systems.row(systems.x, k));
+    info(k) = factored != 0 && factored != solved ? 1 << 20 : solved;
+  }
+};
+
 /// The first `count` systems. \param team_size  0: what Kokkos chooses
 template <class T>
 std::vector<int> solve_by_teams(const Systems<T>& systems, int count,
@@ -105,16 +125,33 @@ std::vector<int> solve_by_threads(const Systems<T>& systems, int count) {
   return Reference::to_host(info);
 }
 
+/// So many bytes for each of so many threads.
+inline Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory_of_threads(
+    int count, std::size_t bytes) {
+  return {"memory", static_cast<std::size_t>(count), (bytes + sizeof(double) - 1) / sizeof(double)};
+}
+
 template <class T>
 std::vector<int> solve_by_threads_in_memory(const Systems<T>& systems, int count,
                                             const Trikkos::Options& options) {
-  const auto bytes = Trikkos::thread_memory_bytes<T>(
-      static_cast<std::int64_t>(systems.diag.extent(1)), options, systems.boundary);
+  const auto memory = memory_of_threads(
+      count, Trikkos::thread_memory_bytes<T>(static_cast<std::int64_t>(systems.diag.extent(1)),
+                                             options, systems.boundary));
   const Infos info("info", count);
-  const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory(
-      "memory", count, (bytes + sizeof(double) - 1) / sizeof(double));
   Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(0, count),
                        SolveByThreadInMemory<T>{systems, options, memory, info});
+  return Reference::to_host(info);
+}
+
+template <class T>
+std::vector<int> solve_by_threads_with_factors(const Systems<T>& systems, int count,
+                                               const Trikkos::Options& options) {
+  const auto memory = memory_of_threads(
+      count, Trikkos::factor_memory_bytes<T>(static_cast<std::int64_t>(systems.diag.extent(1)),
+                                             options, systems.boundary));
+  const Infos info("info", count);
+  Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(0, count),
+                       SolveByThreadWithFactors<T>{systems, options, memory, info});
   return Reference::to_host(info);
 }
 

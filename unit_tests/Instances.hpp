@@ -27,6 +27,8 @@
   EXTERN template std::vector<int> Test::solve_by_threads(const Test::Systems<T>&, int);          \
   EXTERN template std::vector<int> Test::solve_by_threads_in_memory(const Test::Systems<T>&, int, \
                                                                     const Trikkos::Options&);     \
+  EXTERN template std::vector<int> Test::solve_by_threads_with_factors(                           \
+      const Test::Systems<T>&, int, const Trikkos::Options&);                                     \
   EXTERN template class Test::Breaker::Solver<T>;                                                 \
   EXTERN template struct Test::Transfer<T, TEST_EXECSPACE>;
 

@@ -91,7 +91,8 @@ inline std::string describe(const Trikkos::Options& o) {
   return std::string(name(o.algorithm())) + number("partition_size", o.partition_size()) +
          number("transpose", o.transpose()) + number("refine", o.refine()) +
          number("pivoting", o.spike().pivoting) + number("marshaling", o.spike().marshaling) +
-         number("dynamic_tiling", o.spike().dynamic_tiling) + ", scaling " + name(o.scaling());
+         number("dynamic_tiling", o.spike().dynamic_tiling) + ", scaling " + name(o.scaling()) +
+         ", corners " + name(o.thomas().corners);
 }
 
 }  // namespace Test

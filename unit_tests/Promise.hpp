@@ -15,15 +15,30 @@ using Trikkos::Algorithm;
 using Trikkos::Options;
 
 /// Who solves: a host call with an execution space, one system at a time or many, whose rows are
-/// adjacent or whose systems are, or one of a Plan's matrix; a team, or a thread
-/// with memory or without, inside a kernel.
-enum class Level { call, batch, interleaved, plan, team, thread_in_memory, thread };
-constexpr Level levels[] = {Level::call,  Level::batch, Level::interleaved,
-                            Level::plan,  Level::team,  Level::thread_in_memory,
+/// adjacent or whose systems are, or one of a Plan's matrix; a team, or a thread with memory, with
+/// factors that it makes, or without either, inside a kernel.
+enum class Level {
+  call,
+  batch,
+  interleaved,
+  plan,
+  team,
+  thread_in_memory,
+  thread_with_factors,
+  thread
+};
+constexpr Level levels[] = {Level::call,
+                            Level::batch,
+                            Level::interleaved,
+                            Level::plan,
+                            Level::team,
+                            Level::thread_in_memory,
+                            Level::thread_with_factors,
                             Level::thread};
 constexpr const char* name(Level level) {
   constexpr const char* names[] = {
-      "call", "batch", "interleaved", "plan", "team", "thread_in_memory", "thread"};
+      "call",  "batch", "interleaved", "plan", "team", "thread_in_memory", "thread_with_factors",
+      "thread"};
   return names[static_cast<int>(level)];
 }
 constexpr bool is_host_call(Level level) { return level < Level::team; }
@@ -59,7 +74,8 @@ constexpr double promised(const Method& m) {
       // solvers/README.md: thomas. LU solves A + E, |E| <= 2 units |L||U| (Higham, section 9.6),
       // and the monitor lets |L||U| be 18 times the matrix: 36 units. Complex multiplications have
       // errors of sqrt(2) units and more.
-      return 64 * unit;
+      // The correction of Sherman and Morrison multiplies that by 16 at most.
+      return (m.options.thomas().corners == Trikkos::Corners::bordered ? 1 : 16) * 64 * unit;
     default:  // stable: README.md
       return scaled<T>(1e-14);
   }

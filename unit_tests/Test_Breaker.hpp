@@ -105,6 +105,9 @@ TEST(TEST_CATEGORY, breaker_segmented_in_threads) {
         {Options{}.algorithm(Algorithm::segmented).partition_size(rows), Level::thread_in_memory},
         40);
 }
+TEST(TEST_CATEGORY, breaker_factors_in_threads) {
+  expect_unbroken({Options{}, Level::thread_with_factors}, 400);
+}
 TEST(TEST_CATEGORY, breaker_spike) {
   for (const std::int64_t rows : partition_sizes) {
     const auto spike = Options{}.algorithm(Algorithm::spike).partition_size(rows);
@@ -131,6 +134,9 @@ TEST(TEST_CATEGORY, breaker_thomas) {
   for (const Level level : levels)
     expect_unbroken({Options{}.algorithm(Algorithm::thomas), level}, 200);
   expect_unbroken({Options{}, Level::team}, 100);
+  for (const Level level :
+       {Level::call, Level::plan, Level::team, Level::thread_in_memory, Level::thread_with_factors})
+    expect_unbroken({Options{}.thomas({Trikkos::Corners::sherman_morrison}), level}, 100);
 }
 
 TEST(TEST_CATEGORY, breaker_factored) {

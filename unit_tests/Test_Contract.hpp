@@ -170,6 +170,9 @@ std::vector<Case> cases() {
       all.push_back({n, many, Boundary::open, Options(options).refine(1).verify(1e-4)});
       all.push_back({n, many, Boundary::periodic, Options(options).scaling(Scaling::columns)});
       all.push_back({n, 0, Boundary::open, Options(options).scaling(Scaling::columns).refine(1)});
+      if (algorithm == Algorithm::thomas)
+        all.push_back({n, many, Boundary::periodic,
+                       Options(options).thomas({Trikkos::Corners::sherman_morrison})});
       if (algorithm == Algorithm::pcr) {
         for (const auto boundary : {Boundary::open, Boundary::periodic})
           all.push_back({n, many, boundary, Options(options).pcr({.reduction_steps = 5})});

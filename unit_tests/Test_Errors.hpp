@@ -214,6 +214,7 @@ void errors_of_foreign_options() {
   };
   const auto spike = Options{}.spike({.pivoting = Trikkos::Pivoting::none});
   const auto pcr = Options{}.pcr({.reduction_steps = 3});
+  const auto corrected = Options{}.thomas({Trikkos::Corners::sherman_morrison});
   for (const Algorithm algorithm : Trikkos::algorithms) {
     const std::string behind = std::string(" (algorithm ") + Trikkos::name(algorithm) + ")";
     if (algorithm != Algorithm::spike)
@@ -221,6 +222,9 @@ void errors_of_foreign_options() {
              "options of spike are given, expected none" + behind);
     if (algorithm != Algorithm::pcr)
       expect(Options(pcr).algorithm(algorithm), "options of pcr are given, expected none" + behind);
+    if (algorithm != Algorithm::thomas)
+      expect(Options(corrected).algorithm(algorithm),
+             "options of thomas are given, expected none" + behind);
     if (algorithm == Algorithm::pcr || algorithm == Algorithm::thomas ||
         algorithm == Algorithm::factored)
       expect(Options{}.algorithm(algorithm).partition_size(16),

@@ -155,6 +155,9 @@ inline void check_options(const char* function, const Options& options, int W = 
   if (algorithm != Algorithm::pcr && pcr != PcrOptions{})
     refuse("options of pcr are given", "none" + of_algorithm);
   at_least_0("reduction_steps", pcr.reduction_steps);
+
+  if (algorithm != Algorithm::thomas && options.thomas() != ThomasOptions{})
+    refuse("options of thomas are given", "none" + of_algorithm);
 }
 
 }  // namespace Trikkos::Impl

@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_RESIDUAL_HPP
 #define TRIKKOS_IMPL_RESIDUAL_HPP
 
+#include <impl/Trikkos_DoubleWord.hpp>
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_System.hpp>
 
@@ -14,25 +15,6 @@
 /// entries near the ends of the range neither overflow nor vanish. Asynchronous.
 
 namespace Trikkos::Impl {
-
-/// Sum of products with twice the digits of double: error-free products (fma) and sums (two-sum).
-class DoubleDouble {
- public:
-  KOKKOS_FORCEINLINE_FUNCTION void add(double v) {
-    const double sum = m_high + v, back = sum - m_high;
-    m_low += (m_high - (sum - back)) + (v - back);
-    m_high = sum;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void add_product(double a, double b) {
-    const double p = a * b;
-    add(p);
-    m_low += Kokkos::fma(a, b, -p);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION double value() const { return m_high + m_low; }
-
- private:
-  double m_high = 0, m_low = 0;
-};
 
 /// A maximum that a NaN wins, as Inf.
 KOKKOS_FORCEINLINE_FUNCTION double max_or_nan(double m, double v) {
@@ -155,7 +137,7 @@ KOKKOS_FORCEINLINE_FUNCTION RowResidual row_residual(const Matrix& A, const Stri
                                                      const ResidualScale& scale) {
   const double br = scale.product(real_part(b[i])), bi = scale.product(imaginary_part(b[i]));
   const auto sum_of_parts = [](double p, double q) { return Kokkos::abs(p) + Kokkos::abs(q); };
-  DoubleDouble re, im;
+  DoubleWord<double> re, im;
   double row_sum = 0, terms = sum_of_parts(br, bi);
   re.add(br);
   im.add(bi);

@@ -42,25 +42,36 @@ KOKKOS_INLINE_FUNCTION constexpr std::size_t team_bytes(std::int64_t words) {
   return words == 0 ? 0 : 2 * aligned + sizeof(T) * static_cast<std::size_t>(words);
 }
 
+/// What lies in such memory.
+template <class T>
+struct AlignedScratch {
+  std::int64_t* row;
+  T* words;
+};
+template <class T>
+KOKKOS_INLINE_FUNCTION AlignedScratch<T> aligned_scratch(char* start) {
+  constexpr std::size_t aligned = alignof(T) > 8 ? alignof(T) : 8;
+  start += (aligned - reinterpret_cast<std::uintptr_t>(start) % aligned) % aligned;
+  return {reinterpret_cast<std::int64_t*>(start), reinterpret_cast<T*>(start + aligned)};
+}
+
 /// Lets `body(team, memory)` work in scratch. Returns the smallest of the threads' results, to all.
 template <class T, class Member, class Body>
 KOKKOS_INLINE_FUNCTION std::int64_t in_scratch(const Member& member, std::int64_t words,
                                                const Body& body) {
-  constexpr std::size_t aligned = alignof(T) > 8 ? alignof(T) : 8;
   // A copy of the handle: what is allocated from it is free again when this function returns.
   const auto scratch = member.team_scratch(0);
-  auto* start = static_cast<char*>(scratch.get_shmem(team_bytes<T>(words)));
+  auto* const start = static_cast<char*>(scratch.get_shmem(team_bytes<T>(words)));
   if (start == nullptr)
     Kokkos::abort(
         "Trikkos::solve: the team has too little scratch, expected Trikkos::team_scratch_bytes "
         "at level 0");
-  start += (aligned - reinterpret_cast<std::uintptr_t>(start) % aligned) % aligned;
-  auto* const smallest = reinterpret_cast<std::int64_t*>(start);
+  const auto [smallest, memory] = aligned_scratch<T>(start);
   const KernelTeam<Member> team(member);
   constexpr std::int64_t none = Diagnosis::clear;
   if (team.team_rank() == 0) *smallest = none;
   team.team_barrier();
-  const std::int64_t mine = body(team, reinterpret_cast<T*>(start + aligned));
+  const std::int64_t mine = body(team, memory);
   if (mine < none) Kokkos::atomic_min(smallest, mine);
   team.team_barrier();
   const std::int64_t result = *smallest;

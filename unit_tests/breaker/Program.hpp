@@ -21,11 +21,12 @@ constexpr const char* usage = R"(usage: %s [option]...
   --algorithm=segmented, spike, pcr, thomas or automatic
   --partition-sizes=2,3,7,8,15,16,31,32,64,66,100,128,512,0    0: what the algorithm chooses
   --scalar=double, float, complex_double or complex_float
-  --level=call, batch, interleaved, team or thread
+  --level=call, batch, interleaved, plan, team, thread_in_memory, thread_with_factors or thread
   --transpose=none, transpose or conjugate_transpose
   --refine=0           steps of refinement (call)
   --pivoting=diagonal or none (spike)
   --reduction-steps=0  (pcr)
+  --corners=bordered or sherman_morrison (thomas)
   --climbers=10        matrices in flight; inside kernels they are solved together
   --worst=<file>       writes the worst find there: n, then lower diag upper b of each row
 )";
@@ -95,6 +96,7 @@ inline bool read_option(std::string_view option, Settings& s) {
                    {"plan", Level::plan},
                    {"team", Level::team},
                    {"thread_in_memory", Level::thread_in_memory},
+                   {"thread_with_factors", Level::thread_with_factors},
                    {"thread", Level::thread}},
                   s.method.level);
   if (name == "--algorithm") {
@@ -109,6 +111,15 @@ inline bool read_option(std::string_view option, Settings& s) {
                    {"conjugate_transpose", Transpose::conjugate_transpose}},
                   t) &&
            (o.transpose(t), true);
+  }
+  if (name == "--corners") {
+    using Trikkos::Corners;
+    Corners c{};
+    return choose(
+               text,
+               {{"bordered", Corners::bordered}, {"sherman_morrison", Corners::sherman_morrison}},
+               c) &&
+           (o.thomas({c}), true);
   }
   if (name == "--pivoting") {
     using Trikkos::Pivoting;

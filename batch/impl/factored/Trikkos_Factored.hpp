@@ -50,9 +50,9 @@ class FactoredCall {
   std::int64_t factor_words() const { return can_factor() ? factors(nullptr).words : 0; }
   bool factor(const Exec& exec, const Systems<T>& A, T* memory) const {
     if (!can_factor()) return false;
-    const FactorsAre found =
-        Impl::factor(exec, A.first, factors(memory), "Trikkos::factored::factor");
-    return found >= (on_host ? FactorsAre::stable : FactorsAre::stable_in_chunks);
+    Impl::factor<Bands<T>>(exec, A.first, factors(memory), "Trikkos::factored::factor");
+    return judged(exec, factors(memory)) >=
+           (on_host ? FactorsAre::stable : FactorsAre::stable_in_chunks);
   }
   void solve_factored(const Exec& exec, const Problem<T>& problem, T* memory) const {
     if (problem.resets)

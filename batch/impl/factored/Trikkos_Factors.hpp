@@ -21,7 +21,7 @@
 ///
 ///   x_(n-1) = (d_(n-1) - sum r_i z_i) / p_(n-1),  p_(n-1) = b_(n-1) - sum r_i w_i
 ///
-/// (Gloster, O Naraigh, Pang 2019, equations 4 to 6, whose equation 6 lacks the index i+1; their
+/// (Gloster et al. 2019, equations 4 to 6, whose equation 6 lacks the index i+1; their
 /// periodic systems take a Sherman-Morrison correction instead, another pass over memory.)
 ///
 /// Rows are numbered by chunks, which threads sweep over side by side. What leaves a chunk that
@@ -55,19 +55,25 @@ struct Factors {
   T* verdict = nullptr;  // a `FactorsAre`, in the place of a scalar
   std::int64_t words = 0;
 
-  Factors(T* data, std::int64_t n_, std::int64_t rows_, std::int64_t chunks_, std::int64_t group_,
-          bool is_periodic)
+  KOKKOS_INLINE_FUNCTION constexpr Factors(T* data, std::int64_t n_, std::int64_t rows_,
+                                           std::int64_t chunks_, std::int64_t group_,
+                                           bool is_periodic)
       : n(n_), rows(rows_), chunks(chunks_), group(group_), periodic(is_periodic && n_ > 1) {
     const auto take = [&](T*& part, std::int64_t count) {
       if (data != nullptr) part = data + words;
       words += count;
     };
-    for (const Band which : {inverse, lower, upper}) take(band[which], rows * chunks);
-    if (periodic)
-      for (const Band which : {column, last}) take(band[which], rows * chunks);
+    take(band[inverse], rows * chunks);
+    take(band[lower], rows * chunks);
+    take(band[upper], rows * chunks);
+    if (periodic) {
+      take(band[column], rows * chunks);
+      take(band[last], rows * chunks);
+    }
     if (group > 0) {
-      for (const Band which : {leaves_forward, leaves_backward}) take(band[which], rows * chunks);
-      for (const int way : {0, 1}) {
+      take(band[leaves_forward], rows * chunks);
+      take(band[leaves_backward], rows * chunks);
+      for (int way = 0; way < 2; ++way) {
         take(product[way], chunks);
         take(product_before[way], chunks);
         take(group_product[way], groups());
@@ -76,11 +82,13 @@ struct Factors {
     }
     take(verdict, 1);
   }
-  static Factors whole(std::int64_t n, bool periodic, T* data) {
+  KOKKOS_INLINE_FUNCTION static constexpr Factors whole(std::int64_t n, bool periodic, T* data) {
     return {data, n, n, 1, 0, periodic};
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t groups() const { return (chunks + group - 1) / group; }
+  KOKKOS_FORCEINLINE_FUNCTION constexpr std::int64_t groups() const {
+    return (chunks + group - 1) / group;
+  }
   KOKKOS_FORCEINLINE_FUNCTION T& at(Band which, std::int64_t k, std::int64_t p) const {
     return band[which][k * chunks + p];
   }
@@ -105,7 +113,8 @@ struct Crout {
   Real<T> growth_of_rows{}, growth{};  // at most: against the size of a row, of the matrix
   bool possible = true;
 
-  KOKKOS_FUNCTION explicit Crout(const Bands<T>& A) : n(A.n), ring(A.periodic && A.n > 1) {
+  template <class Rows>
+  KOKKOS_FUNCTION explicit Crout(const Rows& A) : n(A.n), ring(A.periodic && A.n > 1) {
     if (!ring) return;
     end_lower = A.lower(n - 1);
     end_upper = A.upper(n - 1);
@@ -156,11 +165,13 @@ struct Crout {
           false);
     return {quotient(T(1), last_p), T(0), T(0), T(0), -last_p};
   }
+  /// So far.
+  KOKKOS_FUNCTION bool is_safe() const { return possible && growth <= Thomas<T>::growth_limit; }
   /// Rounding errors are some units in the last place times the growth |L||U| / |A|.
   KOKKOS_FUNCTION FactorsAre verdict(Real<T> largest_product) const {
     constexpr int stable_growth = 4;  // diagonally dominant and positive definite ones: 3
     constexpr int most_product = 4;   // a digit is lost to cancellation beyond
-    if (!possible || !(growth <= Thomas<T>::growth_limit)) return FactorsAre::unsafe;
+    if (!is_safe()) return FactorsAre::unsafe;
     if (!(growth_of_rows <= stable_growth)) return FactorsAre::as_thomas;
     return largest_product <= most_product ? FactorsAre::stable_in_chunks : FactorsAre::stable;
   }
@@ -182,10 +193,10 @@ struct Crout {
   }
 };
 
-/// Factors a matrix: by one thread of a team, and the products by all.
-template <class T>
+/// Factors a matrix, made of bands: by one thread of a team, and the products by all.
+template <class T, class Rows = Bands<T>>
 struct FactorMatrix {
-  Bands<T> A;
+  Bands<T> bands;
   Factors<T> factors;
 
   static constexpr int block = 512 * 8 / sizeof(T);
@@ -196,6 +207,7 @@ struct FactorMatrix {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     using F = Factors<T>;
+    const Rows A(bands);
     const std::int64_t n = A.n;
     const int t = member.team_rank(), threads = member.team_size();
     T* const staged = team_scratch<T>(member, scratch_bytes());
@@ -290,17 +302,22 @@ struct FactorMatrix {
   }
 };
 
-/// Factors the matrix in memory of the factors' and tells what they are good for. Waits.
-template <class T, class Exec>
-FactorsAre factor(const Exec& exec, const Bands<T>& A, const Factors<T>& factors,
-                  const std::string& label) {
+/// Factors the matrix in memory of the factors'.
+template <class Rows, class T, class Exec>
+void factor(const Exec& exec, const Bands<T>& A, const Factors<T>& factors,
+            const std::string& label) {
   using Teams = Kokkos::TeamPolicy<Exec>;
   const int threads = is_host_v<Exec> ? 1 : 128;
   Kokkos::parallel_for(
       label,
       light(Teams(exec, 1, threads)
-                .set_scratch_size(0, Kokkos::PerTeam(FactorMatrix<T>::scratch_bytes()))),
-      FactorMatrix<T>{A, factors});
+                .set_scratch_size(0, Kokkos::PerTeam(FactorMatrix<T, Rows>::scratch_bytes()))),
+      FactorMatrix<T, Rows>{A, factors});
+}
+
+/// What they are good for. Waits.
+template <class T, class Exec>
+FactorsAre judged(const Exec& exec, const Factors<T>& factors) {
   const T verdict = fetch(exec, factors.verdict, "Trikkos::Plan::factor");
   return static_cast<FactorsAre>(static_cast<int>(magnitude(verdict)));
 }

@@ -49,9 +49,10 @@ KOKKOS_FORCEINLINE_FUNCTION T quotient(const T& a, const T& p) {
   }
 }
 
-template <class T>
+/// Of a matrix whose rows are those of `Bands`.
+template <class T, class Rows = Bands<T>>
 struct Thomas {
-  const Bands<T>& A;
+  const Rows& A;
 
   /// Growth of a pivot beyond its row by which rounding errors exceed some ten units in the last
   /// place; diagonally dominant matrices stay below 2.

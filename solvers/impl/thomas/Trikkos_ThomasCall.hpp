@@ -6,14 +6,13 @@
 
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_ThreadMember.hpp>
-#include <impl/factored/Trikkos_Factors.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
-#include <impl/thomas/Trikkos_Thomas.hpp>
+#include <impl/thomas/Trikkos_ShermanMorrison.hpp>
 
 namespace Trikkos::Impl {
 
-/// One thread a system.
-template <class T>
+/// One thread a system. `corrects`: periodic ones by the formula of Sherman and Morrison.
+template <class T, bool corrects>
 struct ThomasSweep {
   Problem<T> problem;
 
@@ -22,45 +21,48 @@ struct ThomasSweep {
     const Diagnosis diagnosis = problem.diagnosis.of(k, A.n);
     const Strided<T> x = problem.x[k];
     auto* const states = reinterpret_cast<ThomasState<T>*>(problem.storage) + k * A.n;
-    const ThomasVerdict verdict = Thomas<T>{A}.solve(problem.b[k], x, states);
+    const ThomasVerdict verdict = solve(A, problem.b[k], x, states);
     if (verdict.row >= 0) return diagnosis.report(verdict.reason, verdict.row);
     for (std::int64_t i = 0; i < A.n; ++i)
       if (!(finite_probe(x[i]) == 0)) return diagnosis.report_solution(i);
   }
+
+ private:
+  static KOKKOS_FORCEINLINE_FUNCTION ThomasVerdict solve(const Bands<T>& A,
+                                                         const Strided<const T>& b,
+                                                         const Strided<T>& x,
+                                                         ThomasState<T>* states) {
+    if constexpr (corrects)
+      return solve_by_sherman_morrison(A, b, x, states);
+    else
+      return Thomas<T>{A}.solve(b, x, states);
+  }
 };
 
-/// With the factors of one matrix (Gloster, O Naraigh, Pang 2019: cuThomasConstantBatch).
-template <class T>
+/// With the factors of one matrix (Gloster et al. 2019: cuThomasConstantBatch).
+template <class T, bool corrects>
 struct ThomasFactoredSweep {
+  using FactorsOf = std::conditional_t<corrects, CorrectedFactors<T>, Factors<T>>;
+
   Problem<T> problem;
-  Factors<T> factors;  // one chunk
+  FactorsOf factors;  // one chunk
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    using F = Factors<T>;
-    const std::int64_t n = factors.n;
+    const std::int64_t n = problem.n();
     const Strided<const T> b = problem.b[k];
     const Strided<T> x = problem.x[k];
     const Diagnosis diagnosis = problem.diagnosis.of(k, n);
-    T v(0), total(0);
-    for (std::int64_t i = 0; i < n; ++i) {
+    const auto right = [&](std::int64_t i) {
       const T d = b[i];
       if (!(finite_probe(d) == 0)) diagnosis.report(Status::Reason::not_finite, i);
-      v = fused(-factors.at(F::lower, i, 0), v, product(factors.at(F::inverse, i, 0), d));
-      x[i] = v;
-      if (factors.periodic) total = fused(factors.at(F::last, i, 0), v, total);
-    }
-    if (factors.periodic) {
-      total = -product(factors.at(F::inverse, n - 1, 0), total);
-      x[n - 1] = total;
-    }
-    v = T(0);
-    Real<T> probe(0);
-    for (std::int64_t i = n - 1; i >= 0; --i) {
-      T right = x[i];
-      if (factors.periodic && i < n - 1) right = fused(-factors.at(F::column, i, 0), total, right);
-      v = fused(-factors.at(F::upper, i, 0), v, right);
-      probe += finite_probe(v);
-      x[i] = v;
+      return d;
+    };
+    Real<T> probe;
+    if constexpr (corrects) {
+      sweep(factors.open, right, x);
+      probe = correct(factors, x);
+    } else {
+      probe = sweep(factors, right, x);
     }
     if (!(probe == 0)) report_first_not_finite(diagnosis, x, 0, n);
   }
@@ -70,57 +72,88 @@ struct ThomasFactoredSweep {
 template <class T, class Exec>
 class ThomasCall {
  public:
-  ThomasCall(const Shape& shape, const Options&) : m_shape(shape) {}
+  ThomasCall(const Shape& shape, const Options& options)
+      : m_shape(shape), m_corrects(options.thomas().corners == Corners::sherman_morrison) {}
 
   std::int64_t storage_words() const { return 2 * m_shape.n; }
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return 1; }
 
   void solve(const Exec& exec, const Problem<T>& problem) const {
-    if (problem.resets)
-      Kokkos::parallel_for("Trikkos::thomas::reset", range(exec, 1),
-                           ResetDiagnosis{problem.diagnosis});
-    Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()), ThomasSweep<T>{problem});
+    reset(exec, problem);
+    if (m_corrects && problem.A.first.periodic)
+      Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()),
+                           ThomasSweep<T, true>{problem});
+    else
+      Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()),
+                           ThomasSweep<T, false>{problem});
   }
 
-  std::int64_t factor_words() const { return can_factor() ? factors(nullptr).words : 0; }
+  std::int64_t factor_words() const {
+    if (!can_factor()) return 0;
+    return corrects_factors() ? corrected(nullptr).words : factors(nullptr).words;
+  }
   bool factor(const Exec& exec, const Systems<T>& A, T* memory) const {
-    return can_factor() && Impl::factor(exec, A.first, factors(memory),
-                                        "Trikkos::thomas::factor") != FactorsAre::unsafe;
+    constexpr auto label = "Trikkos::thomas::factor";
+    if (!can_factor()) return false;
+    if (!corrects_factors()) {
+      Impl::factor<Bands<T>>(exec, A.first, factors(memory), label);
+      return judged(exec, factors(memory)) != FactorsAre::unsafe;
+    }
+    const CorrectedFactors<T> corrected = this->corrected(memory);
+    Impl::factor<WithoutCorners<T>>(exec, A.first, corrected.open, label);
+    Kokkos::parallel_for("Trikkos::thomas::correct", range(exec, 1),
+                         CorrectFactors<T>{A.first, corrected});
+    return judged(exec, corrected.open) != FactorsAre::unsafe;
   }
   void solve_factored(const Exec& exec, const Problem<T>& problem, T* memory) const {
-    if (problem.resets)
-      Kokkos::parallel_for("Trikkos::thomas::reset", range(exec, 1),
-                           ResetDiagnosis{problem.diagnosis});
-    Kokkos::parallel_for("Trikkos::thomas::factored", range(exec, problem.count()),
-                         ThomasFactoredSweep<T>{problem, factors(memory)});
+    constexpr auto label = "Trikkos::thomas::factored";
+    reset(exec, problem);
+    if (corrects_factors())
+      Kokkos::parallel_for(label, range(exec, problem.count()),
+                           ThomasFactoredSweep<T, true>{problem, corrected(memory)});
+    else
+      Kokkos::parallel_for(label, range(exec, problem.count()),
+                           ThomasFactoredSweep<T, false>{problem, factors(memory)});
   }
 
  private:
+  static void reset(const Exec& exec, const Problem<T>& problem) {
+    if (problem.resets)
+      Kokkos::parallel_for("Trikkos::thomas::reset", range(exec, 1),
+                           ResetDiagnosis{problem.diagnosis});
+  }
   bool can_factor() const {
     return m_shape.is_factored_once && m_shape.matrices == 1 && m_shape.n > 0;
   }
+  bool corrects_factors() const { return m_corrects && m_shape.periodic && m_shape.n > 1; }
   Factors<T> factors(T* memory) const {
     return Factors<T>::whole(m_shape.n, m_shape.periodic, memory);
   }
+  CorrectedFactors<T> corrected(T* memory) const { return {m_shape.n, memory}; }
 
   Shape m_shape;
+  bool m_corrects;
 };
 
-/// In a kernel on one thread of the team, without memory.
+/// In a kernel on one thread of the team, without memory but for the formula of Sherman and
+/// Morrison.
 template <>
 struct FormsOf<Algorithm::thomas> {
   template <class T, class Exec>
   using Call = ThomasCall<T, Exec>;
 
-  static KOKKOS_INLINE_FUNCTION constexpr std::int64_t team_words(std::int64_t, const Options&,
-                                                                  bool) {
-    return 0;
+  static KOKKOS_INLINE_FUNCTION constexpr std::int64_t team_words(std::int64_t n,
+                                                                  const Options& options,
+                                                                  bool periodic) {
+    return corrects(options, periodic) ? 2 * n : 0;
   }
   template <class T, class Member>
   static KOKKOS_INLINE_FUNCTION std::int64_t solve_in_team(const Member& member, const Bands<T>& A,
                                                            const Strided<const T>& b,
-                                                           const Strided<T>& x, const Options&) {
+                                                           const Strided<T>& x,
+                                                           const Options& options) {
+    if (corrects(options, A.periodic)) return correct_in_scratch(member, A, b, x);
     if constexpr (std::is_same_v<Member, ThreadMember>) {
       return Thomas<T>{A}.solve(b, x).row;
     } else {
@@ -131,6 +164,25 @@ struct FormsOf<Algorithm::thomas> {
       member.team_barrier();
       return info - 1;
     }
+  }
+
+ private:
+  template <class T, class Member>
+  static KOKKOS_INLINE_FUNCTION std::int64_t correct_in_scratch(const Member& member,
+                                                                const Bands<T>& A,
+                                                                const Strided<const T>& b,
+                                                                const Strided<T>& x) {
+    const std::int64_t bad = in_scratch<T>(member, 2 * A.n, [&](const auto& team, T* memory) {
+      std::int64_t row = -1;
+      if (team.team_rank() == 0)
+        row = solve_by_sherman_morrison(A, b, x, reinterpret_cast<ThomasState<T>*>(memory)).row;
+      return row < 0 ? Diagnosis::clear : row;
+    });
+    return bad < A.n ? bad : -1;
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION constexpr bool corrects(const Options& options,
+                                                             bool periodic) {
+    return periodic && options.thomas().corners == Corners::sherman_morrison;
   }
 };
 

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_FACTORSINKERNEL_HPP
+#define TRIKKOS_IMPL_FACTORSINKERNEL_HPP
+
+#include <impl/factored/Trikkos_FactoredSweep.hpp>
+#include <impl/factored/Trikkos_OrthogonalFactors.hpp>
+#include <impl/thomas/Trikkos_ShermanMorrison.hpp>
+
+/// \file
+/// What one thread can factor, and solve with. The forms have the members of OrthogonalFactors:
+/// words(n, periodic), factor(A) and solve(b, x).
+
+namespace Trikkos::Impl {
+
+/// LU without pivoting.
+template <class T>
+class PlainFactors {
+ public:
+  KOKKOS_INLINE_FUNCTION PlainFactors(std::int64_t n, bool periodic, T* data)
+      : m_factors(Factors<T>::whole(n, periodic, data)) {}
+
+  static KOKKOS_INLINE_FUNCTION constexpr std::int64_t words(std::int64_t n, bool periodic) {
+    return Factors<T>::whole(n, periodic, nullptr).words;
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Bands<T>& A) const {
+    return factor_rows(A, m_factors);
+  }
+  KOKKOS_INLINE_FUNCTION Real<T> solve(const Strided<const T>& b, const Strided<T>& x) const {
+    return sweep(
+        m_factors, [&](std::int64_t i) { return b[i]; }, x);
+  }
+
+ private:
+  Factors<T> m_factors;
+};
+
+/// The same of a periodic matrix without its corners, and the correction for them.
+template <class T>
+class PlainCorrectedFactors {
+ public:
+  KOKKOS_INLINE_FUNCTION PlainCorrectedFactors(std::int64_t n, bool, T* data)
+      : m_factors(n, data) {}
+
+  static KOKKOS_INLINE_FUNCTION constexpr std::int64_t words(std::int64_t n, bool) {
+    return CorrectedFactors<T>(n, nullptr).words;
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Bands<T>& A) const {
+    const std::int64_t bad = factor_rows(WithoutCorners<T>(A), m_factors.open);
+    return bad >= 0 || make_correction(A, m_factors) ? bad : A.n - 1;
+  }
+  KOKKOS_INLINE_FUNCTION Real<T> solve(const Strided<const T>& b, const Strided<T>& x) const {
+    sweep(
+        m_factors.open, [&](std::int64_t i) { return b[i]; }, x);
+    return correct(m_factors, x);
+  }
+
+ private:
+  CorrectedFactors<T> m_factors;
+};
+
+/// A type as an argument.
+template <class Type>
+struct As {
+  using type = Type;
+};
+
+/// f(As<form>{}) with the form that the options ask for.
+template <class T, class F>
+KOKKOS_INLINE_FUNCTION constexpr auto with_factors(const Options& options, std::int64_t n,
+                                                   bool periodic, const F& f) {
+  if (options.algorithm() != Algorithm::thomas) return f(As<OrthogonalFactors<T>>{});
+  const bool corrects = options.thomas().corners == Corners::sherman_morrison;
+  if (corrects && periodic && n > 1) return f(As<PlainCorrectedFactors<T>>{});
+  return f(As<PlainFactors<T>>{});
+}
+
+}  // namespace Trikkos::Impl
+
+#endif

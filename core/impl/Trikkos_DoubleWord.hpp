@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_DOUBLEWORD_HPP
+#define TRIKKOS_IMPL_DOUBLEWORD_HPP
+
+#include <impl/Trikkos_Scalar.hpp>
+
+namespace Trikkos::Impl {
+
+/// A sum of products with twice the digits of R (double-double where that is double): error-free
+/// products (fma) and sums (two-sum).
+template <class R>
+class DoubleWord {
+ public:
+  DoubleWord() = default;
+  KOKKOS_FORCEINLINE_FUNCTION explicit DoubleWord(R v) : m_high(v) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION void add(R v) {
+    const R sum = m_high + v, back = sum - m_high;
+    m_low += (m_high - (sum - back)) + (v - back);
+    m_high = sum;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(R a, R b) {
+    const R p = a * b;
+    add(p);
+    m_low += Kokkos::fma(a, b, -p);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(R a, const DoubleWord& b) {
+    add_product(a, b.m_high);
+    m_low += a * b.m_low;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION R value() const { return m_high + m_low; }
+
+ private:
+  R m_high = 0, m_low = 0;
+};
+
+/// The same of real or complex numbers.
+template <class T>
+class DoubleWords {
+  using R = Real<T>;
+
+ public:
+  DoubleWords() = default;
+  KOKKOS_FORCEINLINE_FUNCTION explicit DoubleWords(const T& v) {
+    if constexpr (is_complex_v<T>) {
+      m_re = DoubleWord<R>(v.real());
+      m_im = DoubleWord<R>(v.imag());
+    } else {
+      m_re = DoubleWord<R>(v);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T value() const {
+    if constexpr (is_complex_v<T>)
+      return {m_re.value(), m_im.value()};
+    else
+      return m_re.value();
+  }
+
+  /// a x + b y
+  KOKKOS_FORCEINLINE_FUNCTION friend DoubleWords sum_of_products(const T& a, const DoubleWords& x,
+                                                                 const T& b, const DoubleWords& y) {
+    DoubleWords r;
+    r.add_product(a, x);
+    r.add_product(b, y);
+    return r;
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(const T& a, const DoubleWords& x) {
+    if constexpr (is_complex_v<T>) {
+      m_re.add_product(a.real(), x.m_re);
+      m_re.add_product(-a.imag(), x.m_im);
+      m_im.add_product(a.real(), x.m_im);
+      m_im.add_product(a.imag(), x.m_re);
+    } else {
+      m_re.add_product(a, x.m_re);
+    }
+  }
+
+  DoubleWord<R> m_re, m_im;
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
