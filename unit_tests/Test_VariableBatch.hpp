@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <FastError.hpp>
+#include <Message.hpp>
 #include <Outcome.hpp>
 #include <Trikkos.hpp>
 #include <algorithm>
@@ -199,14 +200,6 @@ TEST(TEST_CATEGORY, variable_batch_spares_the_others) {
 TEST(TEST_CATEGORY, variable_batch_refuses_nonsense) {
   const TEST_EXECSPACE exec;
   using Variable = Trikkos::VariableBatch<double, TEST_EXECSPACE>;
-  const auto message = [](const auto& f) {
-    try {
-      f();
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
-    return std::string();
-  };
   const auto refused = [&](const std::vector<int>& offsets, const Options& options = {}) {
     return message([&] { Variable(exec, Reference::to_device(exec, offsets), options); });
   };
