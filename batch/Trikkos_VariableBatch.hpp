@@ -24,9 +24,12 @@ struct EndsOfSystem {
 /// Marks the ends of every system.
 template <class Offsets, class Marks>
 struct MarkEnds {
+  struct Clear {};
+
   Offsets offsets;
   Marks marks;
 
+  KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t i) const { marks(i) = 0; }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
     const std::int64_t begin = offsets(k), end = offsets(k + 1);
     if (begin == end) return;
@@ -155,10 +158,15 @@ class VariableBatch {
                           Again::words_before(rows(), systems()))),
         m_report(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
                                     std::string("Trikkos::VariableBatch::report"))),
-        m_marks(Kokkos::view_alloc(exec, std::string("Trikkos::VariableBatch::marks")), rows()) {
+        m_marks(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
+                                   std::string("Trikkos::VariableBatch::marks")),
+                rows()) {
     using Mark = Impl::MarkEnds<DeviceOffsets, Marks>;
+    using Clear = typename Mark::Clear;
     Kokkos::parallel_for("Trikkos::VariableBatch::reset", Impl::range(exec, 1),
                          Impl::ResetVariableReport{m_report.data()});
+    Kokkos::parallel_for("Trikkos::VariableBatch::clear", Impl::range<Clear>(exec, rows()),
+                         Mark{m_device_offsets, m_marks});
     Kokkos::parallel_for("Trikkos::VariableBatch::mark", Impl::range(exec, systems()),
                          Mark{m_device_offsets, m_marks});
     exec.fence("Trikkos::VariableBatch");

@@ -246,6 +246,32 @@ void expect_contract() {
   }
 }
 
+// Systems of different sizes.
+template <class Exec>
+void expect_contract_of_variable_batch() {
+  const Exec exec = other_instance<Exec>();
+  constexpr std::int64_t n = 1000;
+  const auto A = Trikkos::gallery<double>(exec, Trikkos::Gallery::uniform_dominant, n);
+  const Kokkos::View<double*, Exec> b("b", n), x("x", n);
+  Kokkos::deep_copy(exec, b, 1.);
+  const Kokkos::View<int*, Kokkos::HostSpace> offsets("offsets", 4);  // 0, 10, 10, n
+  offsets(1) = offsets(2) = 10;
+  offsets(3) = n;
+  const Trikkos::VariableBatch<double, Exec> batch(exec, offsets, Options{}.refine(1));
+  for (const auto& solution : {x, b}) {
+    const auto trace = watch([&] { Trikkos::solve(exec, batch, A, b, solution); });
+    EXPECT_EQ(waits(trace), Strings{});
+    EXPECT_EQ(foreign_labels(trace), Strings{});
+    EXPECT_EQ(foreign_kernels(trace, device_id(exec)), Strings{});
+    EXPECT_TRUE(has_region(trace, "Trikkos::solve"));
+    EXPECT_TRUE(batch.status(exec).ok());
+  }
+  const auto made =
+      watch([&] { const Trikkos::VariableBatch<double, Exec> another(exec, offsets); });
+  EXPECT_EQ(foreign_labels(made), Strings{});
+  EXPECT_EQ(foreign_kernels(made, device_id(exec)), Strings{});
+}
+
 // Calls that allocate and wait, but say whose they are and where they work.
 template <class T, class Exec>
 void expect_names() {
@@ -405,6 +431,9 @@ TEST(TEST_CATEGORY, contract_watch_notices_violations) {
 TEST(TEST_CATEGORY, contract_of_solve_double) { expect_contract<double, TEST_EXECSPACE>(); }
 TEST(TEST_CATEGORY, contract_of_solve_complex) {
   expect_contract<Kokkos::complex<float>, TEST_EXECSPACE>();
+}
+TEST(TEST_CATEGORY, contract_of_variable_batch) {
+  expect_contract_of_variable_batch<TEST_EXECSPACE>();
 }
 TEST(TEST_CATEGORY, contract_names_everything) { expect_names<double, TEST_EXECSPACE>(); }
 TEST(TEST_CATEGORY, contract_status_waits_for_its_instance) {

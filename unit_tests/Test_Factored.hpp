@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <ManySystems.hpp>
+#include <Message.hpp>
 #include <limits>
 #include <string>
 
@@ -277,14 +278,6 @@ TEST(TEST_CATEGORY, factored_names_what_is_not_finite) {
 TEST(TEST_CATEGORY, factored_needs_a_plan_of_one_matrix) {
   const TEST_EXECSPACE exec;
   const auto options = Options{}.algorithm(Algorithm::factored);
-  const auto message = [](const auto& f) {
-    try {
-      f();
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
-    return std::string();
-  };
   EXPECT_EQ(message([&] { Trikkos::Workspace<double, TEST_EXECSPACE>(exec, 10, 10, options); }),
             "Trikkos::Workspace: algorithm is factored, expected another: factors are made once, "
             "by a Plan, for many solves");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <Kokkos_Core.hpp>
+#include <Message.hpp>
 #include <Reference.hpp>
 #include <Trikkos_Gallery.hpp>
 #include <cmath>
@@ -20,6 +21,7 @@
 
 namespace {
 
+using ::Test::message;
 using Trikkos::Boundary;
 using Trikkos::Gallery;
 
@@ -196,14 +198,6 @@ TEST(TEST_CATEGORY, gallery_refuses_unknown_names) {
 
 TEST(TEST_CATEGORY, gallery_refuses_wrong_arguments) {
   const TEST_EXECSPACE exec;
-  const auto message = [](auto&& call) -> std::string {
-    try {
-      call();
-    } catch (const std::invalid_argument& e) {
-      return e.what();
-    }
-    return "nothing thrown";
-  };
   EXPECT_EQ(message([&] { Trikkos::gallery<double>(exec, Gallery::uniform, -1); }),
             "Trikkos::gallery: n is -1, expected 0 or more");
   EXPECT_EQ(message([&] { Trikkos::gallery_rhs<double>(exec, -3); }),

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <ManySystems.hpp>
+#include <Message.hpp>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -180,16 +181,6 @@ TEST(TEST_CATEGORY, systems_name_the_inaccurate_one) {
 }
 
 // ---- shapes
-
-template <class Body>
-std::string message(const Body& body) {
-  try {
-    body();
-  } catch (const std::invalid_argument& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(TEST_CATEGORY, systems_of_wrong_shapes_are_refused) {
   const TEST_EXECSPACE exec;

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <FastError.hpp>
+#include <Message.hpp>
 #include <Outcome.hpp>
 #include <Trikkos.hpp>
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -123,6 +125,47 @@ TEST(TEST_CATEGORY, variable_batch_of_no_rows) {
   expect_solved<double>({0, 0});
 }
 
+/// Again and again with one batch, in Views of any stride, with options.
+TEST(TEST_CATEGORY, variable_batch_solves_again_with_options) {
+  const TEST_EXECSPACE exec;
+  const std::vector<std::int64_t> sizes{3, 0, 200, 1, 66, 67, 500};
+  const auto first = make_batch<double>(sizes);
+  const auto host = first.offsets();
+  const Kokkos::View<std::int64_t*, Kokkos::HostSpace> offsets("offsets", host.size());
+  std::copy(host.begin(), host.end(), offsets.data());
+  const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> rows("rows", host.back(), 5);
+  const auto column = [&](int k) { return Kokkos::subview(rows, Kokkos::ALL, k); };
+  for (const auto& options :
+       {Options{}, Options{}.partition_size(7), Options{}.refine(2), Options{}.verify(1e-14),
+        Options{}.scaling(Trikkos::Scaling::none), Options{}.scaling(Trikkos::Scaling::columns)}) {
+    SCOPED_TRACE(describe(options));
+    const Trikkos::VariableBatch<double, TEST_EXECSPACE> variable(exec, offsets, options);
+    for (const double factor : {1., -3.}) {
+      auto batch = first;
+      for (auto& a : batch.A)
+        for (double& v : a.diag) v *= factor;
+      const auto A = to_device(batch);
+      ::Test::copy(column(0), A.lower);
+      ::Test::copy(column(1), A.diag);
+      ::Test::copy(column(2), A.upper);
+      ::Test::copy(column(3), Reference::to_device(exec, joined(batch.b)));
+      Trikkos::solve(exec, variable, Trikkos::Tridiagonal{column(0), column(1), column(2)},
+                     column(3), column(4));
+      const auto status = variable.status(exec);
+      EXPECT_TRUE(status.ok()) << status.why();
+      EXPECT_EQ(status.backward_error >= 0, options.refine() > 0 || options.verify() > 0);
+      const auto x = Reference::to_host(column(4));
+      for (std::size_t k = 0; k < sizes.size(); ++k) {
+        const std::vector<double> mine(x.begin() + host[k], x.begin() + host[k + 1]);
+        if (sizes[k] > 0) {
+          EXPECT_LE(fast_backward_error(batch.A[k], mine, batch.b[k]), 1e-14) << k;
+        }
+      }
+      EXPECT_EQ(Reference::to_host(column(3)), joined(batch.b));
+    }
+  }
+}
+
 /// One that cannot be solved is named, and all others are.
 TEST(TEST_CATEGORY, variable_batch_spares_the_others) {
   std::vector<std::int64_t> sizes;
@@ -157,14 +200,6 @@ TEST(TEST_CATEGORY, variable_batch_spares_the_others) {
 TEST(TEST_CATEGORY, variable_batch_refuses_nonsense) {
   const TEST_EXECSPACE exec;
   using Variable = Trikkos::VariableBatch<double, TEST_EXECSPACE>;
-  const auto message = [](const auto& f) {
-    try {
-      f();
-    } catch (const std::invalid_argument& e) {
-      return std::string(e.what());
-    }
-    return std::string();
-  };
   const auto refused = [&](const std::vector<int>& offsets, const Options& options = {}) {
     return message([&] { Variable(exec, Reference::to_device(exec, offsets), options); });
   };
@@ -175,11 +210,18 @@ TEST(TEST_CATEGORY, variable_batch_refuses_nonsense) {
             "Trikkos::VariableBatch: offsets(2) is 4, expected at least 5 as the one before");
   EXPECT_EQ(refused({0, 5}, Options{}.algorithm(Trikkos::Algorithm::pcr)),
             "Trikkos::VariableBatch: algorithm is pcr, expected automatic or segmented");
+  EXPECT_EQ(refused({0, 5}, Options{}.transpose(Trikkos::Transpose::transpose)),
+            "Trikkos::VariableBatch: transpose is given, expected none");
   const Variable variable(exec, Reference::to_device(exec, std::vector<int>{0, 3, 7}));
   const auto A = Trikkos::gallery<double>(exec, Gallery::uniform, 8);
   const Vector<double> b("b", 8), x("x", 8);
   EXPECT_EQ(message([&] { Trikkos::solve(exec, variable, A, b, x); }),
             "Trikkos::solve: A has 8 rows, expected 7 (the batch)");
+  auto ring = Trikkos::gallery<double>(exec, Gallery::uniform, 7);
+  ring.boundary = Trikkos::Boundary::periodic;
+  const Vector<double> seven("b", 7);
+  EXPECT_EQ(message([&] { Trikkos::solve(exec, variable, ring, seven, seven); }),
+            "Trikkos::solve: A is periodic, expected open (systems of different sizes)");
 }
 
 }  // namespace Test::Variable
