@@ -35,6 +35,16 @@ void host_calls(const Exec& exec) {
 }
 
 template <class Exec>
+void pentadiagonal(const Exec& exec) {
+  const auto b = Trikkos::gallery_rhs<T>(exec, 1000);
+  const Trikkos::Pentadiagonal A{b, b, b, b, b};
+  const Kokkos::View<T*, Exec> x("x", 1000);
+  const Trikkos::Plan plan(exec, A);
+  Trikkos::solve(exec, plan, b, x);
+  static_cast<void>(Trikkos::backward_error(exec, A, x, b));
+}
+
+template <class Exec>
 void marshaling(const Exec& exec) {
   const Kokkos::View<T**, Kokkos::LayoutRight, Exec> from("from", 1000, 100);
   const Kokkos::View<T**, Kokkos::LayoutLeft, Exec> to("to", 1000, 100);
@@ -48,6 +58,10 @@ struct InsideKernels {
 
   KOKKOS_FUNCTION void operator()(int) const {
     info() = Trikkos::solve(Trikkos::this_thread, A, b, x);
+    if constexpr (std::is_same_v<T, double>) {
+      const Trikkos::Pentadiagonal five{b, b, b, b, b};
+      info() += Trikkos::solve(Trikkos::this_thread, five, b, x, x);
+    }
   }
   KOKKOS_FUNCTION int with_factors(const Kokkos::TeamPolicy<Exec>::member_type& member) const {
     const Trikkos::KernelFactors<T> rotations(x, 100);
@@ -70,6 +84,10 @@ struct InsideKernels {
 void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   host_calls(exec);
   marshaling(exec);
+  if constexpr (std::is_same_v<T, double>) {
+    pentadiagonal(exec);
+    pentadiagonal(Host{});
+  }
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Kokkos::complex<float>>)
     host_calls(Host{});
   marshaling(Host{});

@@ -233,7 +233,7 @@ Wide max_norm(const Matrix& A) {
 
 // ---- products and residuals
 
-template <class Matrix, class T>
+template <class Matrix, class T = typename Matrix::value_type>
 std::vector<WideOf<T>> multiply_wide(const Matrix& A, const std::vector<T>& x) {
   std::vector<WideOf<T>> y(x.size());
   for (std::int64_t i = 0; i < A.size(); ++i) {
@@ -243,13 +243,13 @@ std::vector<WideOf<T>> multiply_wide(const Matrix& A, const std::vector<T>& x) {
 }
 
 /// A x, rounded once.
-template <class Matrix, class T>
+template <class Matrix, class T = typename Matrix::value_type>
 std::vector<T> multiply(const Matrix& A, const std::vector<T>& x) {
   return narrow<T>(multiply_wide(A, x));
 }
 
 /// b - A x
-template <class Matrix, class T>
+template <class Matrix, class T = typename Matrix::value_type>
 std::vector<WideOf<T>> residual(const Matrix& A, const std::vector<T>& x, const std::vector<T>& b) {
   std::vector<WideOf<T>> r = multiply_wide(A, x);
   for (std::size_t i = 0; i < r.size(); ++i) r[i] = widen(b[i]) - r[i];
@@ -258,7 +258,7 @@ std::vector<WideOf<T>> residual(const Matrix& A, const std::vector<T>& x, const 
 
 /// Normwise backward error |b - A x| / (|A| |x| + |b|) in maximum norms (Rigal, Gaches 1967): the
 /// relative change of A and b for which x is exact. NaN if any number involved is Inf or NaN.
-template <class Matrix, class T>
+template <class Matrix, class T = typename Matrix::value_type>
 double backward_error(const Matrix& A, const std::vector<T>& x, const std::vector<T>& b) {
   std::vector<WideOf<T>> wide_x, wide_b;
   for (const T& v : x) wide_x.push_back(widen(v));
@@ -271,7 +271,7 @@ double backward_error(const Matrix& A, const std::vector<T>& x, const std::vecto
 /// |A x - b| / |b| in Euclidean norms, equation 13 of Chang et al., SC'12. Meaningful only where x
 /// is not much larger than b / |A|: for ill-conditioned A and random b even the exact x, rounded to
 /// T, leaves a large one.
-template <class Matrix, class T>
+template <class Matrix, class T = typename Matrix::value_type>
 double relative_residual(const Matrix& A, const std::vector<T>& x, const std::vector<T>& b) {
   const auto square = [](const auto& v) { return modulus(v) * modulus(v); };
   Wide error = 0, scale = 0;
@@ -366,7 +366,7 @@ Solution<V> eliminate_permuted(const Matrix& A, const std::vector<T>& b, Place p
 
 /// The solution of A x = b in wide numbers, whether or not A is periodic: a ring of unknowns is
 /// folded flat, 0, n-1, 1, n-2, ..., which puts neighbours at most 2 places apart.
-template <class Matrix, class T>
+template <class Matrix, class T = typename Matrix::value_type>
 Solution<WideOf<T>> solve_wide(const Matrix& A, const std::vector<T>& b) {
   using V = WideOf<T>;
   constexpr int W = Matrix::half_bandwidth;
@@ -379,7 +379,7 @@ Solution<WideOf<T>> solve_wide(const Matrix& A, const std::vector<T>& b) {
 }
 
 /// The solution of A x = b, rounded once; NaN if A is singular.
-template <class Matrix, class T>
+template <class Matrix, class T = typename Matrix::value_type>
 std::vector<T> solve(const Matrix& A, const std::vector<T>& b) {
   return narrow<T>(solve_wide(A, b).x);
 }

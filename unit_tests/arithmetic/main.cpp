@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <impl/partition/Trikkos_HostPartitions.hpp>
-#include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
+#include <impl/segmented/Trikkos_WideCarry.hpp>
 #include <impl/spike/Trikkos_DiagonalPivoting.hpp>
 #include <random>
 #include <string>
@@ -65,6 +65,12 @@ class Draw {
   }
   Equation<V> row() {
     return scaled(Equation<V>{(*this)(), (*this)(), (*this)(), (*this)()}, true);
+  }
+  Equation<V, 2> row_of_five() {
+    Equation<V, 2> e;
+    for (V& a : e.a) a = (*this)();
+    e.d = (*this)();
+    return scaled(e, true);
   }
 
  private:
@@ -136,6 +142,53 @@ void rotations_agree(const char* type) {
     MergeNode<V> node;
     const Segment<V> once = merged_once(left, right), again = merged_again(left, right, node);
     expect(same<V>(&once, &again, 1), "merge", type);
+  }
+}
+
+/// The same for two diagonals on either side.
+template <class V, int Outer>
+[[gnu::noinline]] std::vector<V> wide_pass(const std::vector<Equation<V, 2>>& rows,
+                                           CarriedRows<V, 2, Outer> carried) {
+  std::vector<V> seen;
+  V used = constant<V>(0);
+  for (std::size_t k = 4; k < rows.size(); ++k) {
+    carry<V, 2, Outer>(carried, rows[k]);
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j <= i; ++j) seen.push_back(carried.row[i][carried.window + j]);
+    used -= carried.row[4][carried.rhs] * seen.back() + carried.row[3][carried.rhs] * seen[0];
+  }
+  asm volatile("" : : "m"(used));
+  return seen;
+}
+template <class V>
+[[gnu::noinline]] Segment<V, 2> wide_merge(const Segment<V, 2>& left, const Segment<V, 2>& right,
+                                           bool uses_node) {
+  MergeNode<V, 2> node;
+  const Segment<V, 2> s = merge(left, right, node);
+  if (uses_node) {
+    V used = constant<V>(0);
+    for (const V& word : node.g) used -= word * s.w[0] + s.w[1] * s.w[2];
+    asm volatile("" : : "m"(used));
+  }
+  return s;
+}
+template <class V>
+void wide_carries_agree(const char* type) {
+  Draw<V> draw;
+  for (int trial = 0; trial < 100; ++trial) {
+    std::vector<Equation<V, 2>> rows(5 + trial % 64);
+    for (auto& row : rows) row = draw.row_of_five();
+    const auto equation = [&](int i) { return rows[i]; };
+    V outer[4];
+    for (V& v : outer) v = draw();
+    const auto first = wide_pass<V, 4>(rows, start_rows<2, V>(equation)),
+               second = wide_pass<V, 0>(rows, start_fold<2, V>(equation, outer));
+    expect(same<V>(first.data(), second.data(), first.size()), "carry of four rows", type);
+    Segment<V, 2> right;
+    for (V& w : right.w) w = draw();
+    const auto left = segment_of<2>(start_rows<2, V>(equation));
+    const auto once = wide_merge(left, right, false), again = wide_merge(left, right, true);
+    expect(same<V>(&once, &again, 1), "merge of eight rows", type);
   }
 }
 
@@ -229,6 +282,8 @@ template <class T>
 void all(const char* type) {
   rotations_agree<T>(type);
   rotations_agree<Lanes<T>>((std::string("lanes of ") + type).c_str());
+  wide_carries_agree<T>(type);
+  wide_carries_agree<Lanes<T>>((std::string("lanes of ") + type).c_str());
   spikes_agree<T>(type);
   spikes_agree<Lanes<T>>((std::string("lanes of ") + type).c_str());
 }

@@ -28,8 +28,8 @@ namespace Trikkos::Impl {
 /// Each N and the last P are orthogonal combinations of the rows, so nothing grows, and there is
 /// nothing to choose.
 ///
-/// \tparam Dense  every row knows the whole window
-template <class V, int Rows, int Outer, int Window, bool Dense = false>
+/// \tparam Lead  unknowns of the window that every row knows besides
+template <class V, int Rows, int Outer, int Window, int Lead = 0>
 struct Staircase {
   static constexpr int rhs = Outer, window = Outer + 1, columns = window + Window;
 
@@ -38,9 +38,9 @@ struct Staircase {
   /// Eliminates unknown t of the window, once those before it are. Rows 0 to Rows - 2 - t remain,
   /// with `Shift` moved so that the window starts behind the unknown; row Rows - 1 - t becomes its
   /// pivot row, divided by its coefficient. `least` becomes the smallest square of all that come
-  /// here. With `Scaled` only zeros count as zero.
+  /// here but that of the last, which is returned. With `Scaled` only zeros count as zero.
   template <bool Scaled, bool Shift = false>
-  KOKKOS_FORCEINLINE_FUNCTION void eliminate(int t, int bare, Real<V>& least) {
+  KOKKOS_FORCEINLINE_FUNCTION Real<V> eliminate(int t, int bare, Real<V>& least) {
     const int column = window + t, last = Rows - 1 - t;
     const auto scale = scale_if<Scaled>(column, last);
     TRIKKOS_UNROLL(Rows)
@@ -57,6 +57,7 @@ struct Staircase {
     combine<Shift>(last, t, t == 0 && last >= bare,
                    {product(root, alpha), product(root, beta), product(inverse, conjugate(alpha)),
                     product(inverse, conjugate(beta))});
+    return square;
   }
 
  private:
@@ -65,8 +66,8 @@ struct Staircase {
     V c, s, p, q;
   };
   KOKKOS_FORCEINLINE_FUNCTION static int end(int i, int t) {
-    const int steps = window + i + t + 1;
-    return Dense || steps > columns ? columns : steps;
+    const int steps = window + Lead + i + t + 1;
+    return steps > columns ? columns : steps;
   }
   /// P, which is row i - 1, with B, which is row i.
   template <bool Shift>

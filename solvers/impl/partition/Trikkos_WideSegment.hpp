@@ -227,7 +227,7 @@ KOKKOS_INLINE_FUNCTION Bounds<V, W> solve_root(const Segment<V, W>& s, bool peri
   constexpr int half = 2 * W;
   const V zero = constant<V>(0);
   const auto wrap = [&](const V& v) { return periodic ? v : zero; };
-  Staircase<V, half, 0, half, true> ends;  // over (u, v)
+  Staircase<V, half, 0, half, half> ends;  // over (u, v)
   for (int i = 0; i < half; ++i) {
     const V *const prev = s.w + S::start(i), *const last = s.w + S::rhs(i) + 1;
     ends.row[i][ends.rhs] = s.w[S::rhs(i)];

@@ -177,6 +177,59 @@ struct WideCarry {
     return go_back(rows, bounds);
   }
 
+  /// A whole open system by itself: with no unknown to be kept at its start, W rows are carried, of
+  /// which row i knows W + i + 1 unknowns. This is the QR factorization, W rotations a row. Behind
+  /// the system follow rows 1 x = 0.
+  ///
+  /// Leaves the last unknown and returns where all went well: not where squares are not safe from
+  /// underflow or anything is not finite, which segments are better at.
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static typename Findings<V>::Mask reduce_alone(const Rows& rows,
+                                                                             V& last) {
+    using Index = typename Rows::index_type;
+    Staircase<V, W + 1, 0, 2 * W + 1, W> carried;
+    const auto put = [&](int i, const Equation<V, W>& e) {
+      carried.row[i][carried.rhs] = e.d;
+      for (int j = 0; j <= W + i; ++j) carried.row[i][carried.window + j] = e.a[W - i + j];
+    };
+    for (int i = 0; i < W; ++i) put(i, rows.equation(i));
+    Real<V> least = constant<Real<V>>(1), probe = constant<Real<V>>(0);
+    const auto step = [&](Index k, const Equation<V, W>& e) {
+      put(W, e);
+      Real<V> others = least;  // small ones of them do no harm: rows are scaled
+      const Real<V> square = carried.template eliminate<false, true>(0, W + 1, others);
+      least = select(square < least, square, least);
+      BackRow<V, W> back;
+      back.f = carried.row[W][carried.rhs];
+      for (int j = 0; j < 2 * W; ++j) back.q[j] = carried.row[W][carried.window + 1 + j];
+      rows.keep(k - W, back);
+      last = back.f;
+      probe += finite_probe(last);
+    };
+    const auto inner = rows.inner_rows(), end = rows.length() + W;
+    Index k = W;
+    for (; k < inner; ++k) step(k, rows.inner_equation(k));
+    for (; k < end; ++k) step(k, rows.equation(k));
+    return (least > constant<Real<V>>(Tiny<Real<V>>::safe)) & (probe == constant<Real<V>>(0));
+  }
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute_alone(const Rows& rows, const V& last) {
+    V x[2 * W];
+    for (V& v : x) v = constant<V>(0);
+    auto k = rows.length() - 1;
+    x[0] = last;
+    Real<V> probe = finite_probe(last);
+    for (; k > 0; --k) {
+      rows.store(k, x[0]);
+      const V v = substituted(rows.kept(k - 1), x);
+      for (int j = 2 * W - 1; j > 0; --j) x[j] = x[j - 1];
+      x[0] = v;
+      probe += finite_probe(v);
+    }
+    rows.store(0, x[0]);
+    return {probe};
+  }
+
   /// Repeats the elimination and reports the first row that is not finite or zero, or else the
   /// first column without a pivot.
   template <class T>
@@ -197,6 +250,13 @@ struct WideCarry {
   }
 
  private:
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V substituted(const BackRow<V, W>& row, const V (&x)[2 * W]) {
+    V v = row.f;
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 2 * W - 1; j >= 0; --j) v = fused(-row.q[j], x[j], v);
+    return v;
+  }
   /// From the last unknown to the first; `x` are W of them and W behind them.
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> go_back(const Rows& rows,
@@ -222,11 +282,7 @@ struct WideCarry {
     auto k = rows.length() - 1;
     TRIKKOS_UNROLL(1)
     for (; k >= 2 * W; --k) {
-      const BackRow<V, W> row = rows.kept(k);
-      V v = row.f;
-      TRIKKOS_UNROLL(2 * W)
-      for (int j = 2 * W - 1; j >= 0; --j) v = fused(-row.q[j], x[j], v);
-      step(k, v);
+      step(k, substituted(rows.kept(k), x));
     }
     for (; k >= W; --k) step(k, bounds.x[k]);
     for (; k >= 0; --k) rows.store(k, bounds.x[W + k]);
