@@ -128,7 +128,8 @@ std::vector<int> solve_by_threads(const Systems<T>& systems, int count) {
 /// So many bytes for each of so many threads.
 inline Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory_of_threads(
     int count, std::size_t bytes) {
-  return {"memory", static_cast<std::size_t>(count), (bytes + sizeof(double) - 1) / sizeof(double)};
+  return Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE>(
+      "memory", count, (bytes + sizeof(double) - 1) / sizeof(double));
 }
 
 template <class T>
