@@ -61,7 +61,7 @@ Array<T> make_array(Layout layout, std::int64_t count, std::int64_t n) {
   return Kokkos::subview(wide, Kokkos::ALL, part(0, n), 1);
 }
 template <class T>
-auto row_of(const Array<T>& array, std::int64_t k) {
+KOKKOS_FUNCTION auto row_of(const Array<T>& array, std::int64_t k) {
   return Kokkos::subview(array, k, Kokkos::ALL);
 }
 
