@@ -221,8 +221,8 @@ struct DiagonalPivoting {
   }
 
   /// The same without pivoting for at most `most` rows, which make way for their pivot rows. In
-  /// `spare` are returned those of the first and the last unknown, which the reduced system tells,
-  /// too, and the growth.
+  /// `spare` are returned those of the first and the last unknown, and the growth: also that of
+  /// what x_prev is multiplied by, as it is not folded into right-hand sides here.
   template <int most, class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Segment<V> reduce(const Rows& rows,
                                                        V (&spare)[most]) requires is_unpivoted {
@@ -243,8 +243,8 @@ struct DiagonalPivoting {
           put(0, row);
         else
           rows.keep_pivot(k, row);
-        const Real<V> size = magnitude(product(e.a, row.q));
-        growth = select(growth > size, growth, size);
+        grow(growth, magnitude(product(e.a, row.q)));
+        grow(growth, magnitude(row.l));
         s.eliminate_unpivoted(inv, e);
       }
     }
@@ -256,11 +256,16 @@ struct DiagonalPivoting {
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(
       const Rows& rows, const V (&spare)[most], const Bounds<V>& bounds) requires is_unpivoted {
     const int m = rows.length();
-    V next = bounds.last;
-    Findings<V> r{finite_probe(bounds.first) + finite_probe(next)};
-    Real<V> largest = magnitude(next);
     const auto unknown = [&](const V& l, const V& q, const V& f, const V& after) {
       return fused(-q, after, fused(-l, bounds.prev, f));
+    };
+    const V last = unknown(spare[3], spare[4], spare[5], bounds.next);
+    V next = last;
+    Findings<V> r{finite_probe(last)};
+    Real<V> largest = magnitude(last);
+    const auto note = [&](const V& v) {
+      r.probe += finite_probe(v);
+      grow(largest, magnitude(v));
     };
     TRIKKOS_UNROLL(most)
     for (int k = most - 1; k >= 2; --k) {
@@ -268,16 +273,16 @@ struct DiagonalPivoting {
       const PivotRow<V> row = rows.kept_pivot(k);
       rows.store(k, next);
       next = unknown(row.l, row.q, row.f, next);
-      r.probe += finite_probe(next);
-      const Real<V> size = magnitude(next);
-      largest = select(size > largest, size, largest);
+      note(next);
     }
-    if (m > 1) rows.store(1, next);
-    if (m > 0) rows.store(0, bounds.first);
-    const V last = unknown(spare[3], spare[4], spare[5], bounds.next);
-    const V first = m > 1 ? unknown(spare[0], spare[1], spare[2], next) : last;
+    if (m > 1) {
+      rows.store(1, next);
+      next = unknown(spare[0], spare[1], spare[2], next);
+      note(next);
+    }
+    if (m > 0) rows.store(0, next);
     r.unstable =
-        is_unstable(first - bounds.first, last - bounds.last, largest, magnitude(spare[6])) &
+        is_unstable(next - bounds.first, last - bounds.last, largest, magnitude(spare[6])) &
         (r.probe == constant<Real<V>>(0));
     return r;
   }
@@ -363,6 +368,11 @@ struct DiagonalPivoting {
           larger(larger(larger(a, q), larger(magnitude(e.b), magnitude(e.c))), magnitude(a_after));
       return (magnitude(s.p) * sigma < a * q * constant<Real<V>>(kappa)) & !second;
     }
+  }
+
+  template <class R>
+  KOKKOS_FORCEINLINE_FUNCTION static void grow(R& largest, const R& size) {
+    largest = select(largest > size, largest, size);
   }
 
   /// The ends of the partition come out of the reduced system and, once more, of the substitution.
