@@ -209,6 +209,14 @@ template <class T, class S, int W>
 void set_lane_bounds(Bounds<S, W>& to, int l, const Bounds<T, W>& from) {
   for (int k = 0; k < 4 * W; ++k) set_lane(to.x[k], l, from.x[k]);
 }
+/// The words of a node in one lane.
+template <class T, class S, int W>
+struct LaneNode {
+  const MergeNode<S, W>& node;
+  int l;
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(int k) const { return lane(node.g[k], l); }
+};
 /// Merges `right`, whose first row in lane l is `row + l * stride`, into the chain `s` and keeps
 /// the node. With `report`, reports lanes whose merge breaks down.
 template <class T, class S, int W>
@@ -218,9 +226,8 @@ void chain(const Diagnosis& diagnosis, Segment<S, W>& s, const Segment<S, W>& ri
   s = merge(left, right, node);
   if (!report) return;
   for (int l = 0; l < static_cast<int>(sizeof(S) / sizeof(T)); ++l)
-    diagnose_merge(
-        diagnosis, lane_of<T>(left, l), lane_of<T>(right, l), lane_of<T>(s, l),
-        [&](int k) -> T { return lane(node.g[k], l); }, row + l * stride);
+    diagnose_merge(diagnosis, lane_of<T>(left, l), lane_of<T>(right, l), lane_of<T>(s, l),
+                   LaneNode<T, S, W>{node, l}, row + l * stride);
 }
 
 /// The three phases, each for a group of one system.

@@ -156,14 +156,15 @@ struct StagedRows {
   }
   KOKKOS_FORCEINLINE_FUNCTION BackRow<T, W> kept(int k) const {
     const T* const e = at(k);
-    if constexpr (W == 1) return {e[0], e[band_words], e[2 * band_words]};
-    BackRow<T, W> row;
-    if constexpr (W > 1) {
+    if constexpr (W == 1) {
+      return {e[0], e[band_words], e[2 * band_words]};
+    } else {
+      BackRow<T, W> row;
       TRIKKOS_UNROLL(2 * W)
       for (int j = 0; j < 2 * W; ++j) row.q[j] = e[j * band_words];
       row.f = e[2 * W * band_words];
+      return row;
     }
-    return row;
   }
   /// All but u, in the place of the row.
   KOKKOS_FORCEINLINE_FUNCTION void keep_pivot(int k, const PivotRow<T>& row) const {
