@@ -78,8 +78,9 @@ void solve(const Exec& exec, const Workspace<T, Exec, half_bandwidth>& work, con
   Impl::check_solution(function, b, x);
   work.check_systems(function, Impl::system_count(A.diag));
   const Kokkos::Profiling::ScopedRegion region(function);
-  work.run(exec, Impl::systems(A, Impl::system_count(b), work.options().transpose()),
-           Impl::vectors<const T>(b), Impl::vectors<T>(x));
+  const Impl::SystemOrder order = Impl::order_of(x);
+  work.run(exec, Impl::systems(A, Impl::system_count(b), work.options().transpose(), order),
+           Impl::vectors<const T>(b, order), Impl::vectors<T>(x, order), order.number);
 }
 
 /// Solves with the matrix of a Plan: asynchronous, no allocation, no fence; on another execution
@@ -103,7 +104,10 @@ void solve(const Exec& exec, const Plan<T, Exec, half_bandwidth>& plan, const B&
                         "the plan");
   Impl::check_solution(function, b, x);
   const Kokkos::Profiling::ScopedRegion region(function);
-  plan.run(exec, Impl::vectors<const T>(b), Impl::vectors<T>(x), Impl::system_count(b));
+  // many matrices are kept in the order of the axes
+  const Impl::SystemOrder order = plan.matrices() == 1 ? Impl::order_of(x) : Impl::SystemOrder{};
+  plan.run(exec, Impl::vectors<const T>(b, order), Impl::vectors<T>(x, order),
+           Impl::system_count(b), order.number);
 }
 
 /// Solves A x = b once: allocates a workspace, solves, waits, and says how it went.
