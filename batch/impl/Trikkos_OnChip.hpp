@@ -205,7 +205,7 @@ struct SolveOnChip {
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, void* arrivals, T* bands,
                                         const SystemTiles::Tile& tile) const {
-    const int n = shape.n, words = shape.band_words(), here = tile.count;
+    const int words = shape.band_words(), here = tile.count;
     const Systems<T, W>& A = problem.A;
     Staging<Member> staging(member, arrivals);
     if (!Interleaved && in_bulk && tile.is_inside)
