@@ -56,9 +56,10 @@ struct SolveFactoredLanes {
   template <int many>
   void sweep(const SystemTiles& tiles, std::int64_t t, V* z) const {
     const std::int64_t n = factors.n;
-    const int count = tiles[t].count;
-    Vectors<const T> b[many];
-    for (int j = 0; j < many; ++j) b[j] = problem.b.block(tiles[t + j].first);
+    const int count = many > 1 ? width : tiles[t].count;
+    const T* starts[many];
+    for (int j = 0; j < many; ++j) starts[j] = problem.b[tiles[t + j].first].data;
+    Vectors<const T> b = problem.b;  // strides of its own would be looked at for each vector
     const auto coefficient = [&](typename F::Band band, std::int64_t i) {
       return in_all_lanes(factors.at(band, i, 0));
     };
@@ -67,7 +68,8 @@ struct SolveFactoredLanes {
     for (std::int64_t i = 0; i < n; ++i) {
       const V inverse = coefficient(F::inverse, i), lower = -coefficient(F::lower, i);
       for (int j = 0; j < many; ++j) {
-        const V d = load_lanes<T>(b[j], count, i);
+        b.data = starts[j];
+        const V d = load_lanes<T>(b, count, i);
         v[j] = fused(lower, v[j], product(inverse, d));
         z[i * many + j] = v[j];
       }
