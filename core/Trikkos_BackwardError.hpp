@@ -27,7 +27,7 @@ double worst_backward_error(const Exec& exec, const Matrices& A, std::int64_t n,
                        ClearAccuracy{accuracy.data()});
   const ResidualKernels<T, Matrices, is_host_v<Exec>> measured{A, b, x, n, count, norms.data()};
   measured.measure(exec);
-  ReportAccuracy{norms.data(), 0, 0, accuracy.data()}.launch(exec, count);
+  ReportAccuracy{norms.data(), {}, 0, accuracy.data()}.launch(exec, count);
   return fetch(exec, accuracy.data(), "Trikkos::backward_error").worst.value();
 }
 }  // namespace Impl
@@ -41,8 +41,8 @@ double worst_backward_error(const Exec& exec, const Matrices& A, std::int64_t n,
 /// ill-conditioned A is (Higham, Accuracy and Stability, section 7.1). Infinite if A, x or b is not
 /// finite, 0 for an empty system.
 ///
-/// \param A     Tridiagonal or Pentadiagonal of n rows, or many, rank 2 (system, n)
-/// \param x, b  rank 1 (n) or rank 2 (system, n); not modified
+/// \param A     Tridiagonal or Pentadiagonal of n rows, or many, rank 2 (system, n) or 3
+/// \param x, b  rank 1 (n), 2 (system, n) or 3 (system, system, n); not modified
 /// \throws std::invalid_argument for extents that do not fit
 ///
 /// Blocking: allocates 88 bytes a system and waits. Reads A, x and b twice.

@@ -9,7 +9,7 @@
 namespace Trikkos {
 
 /// A pentadiagonal matrix of n rows, five Views of rank 1 (row), or many of them, five Views of
-/// rank 2 (system, row).
+/// rank 2 (system, row) or 3 (system, system, row).
 ///
 ///   (A x)(i) = lower2(i) x(i-2) + lower(i) x(i-1) + diag(i) x(i) + upper(i) x(i+1)
 ///            + upper2(i) x(i+2)

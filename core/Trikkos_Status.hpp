@@ -24,7 +24,8 @@ struct Status {
   };
 
   Reason reason = Reason::none;
-  std::int64_t system = -1;  ///< first bad system; -1 if none, or if there is one only
+  std::int64_t system = -1;  ///< first bad system, (i, j) of rank 3 as i J + j; -1 if none, or if
+                             ///< there is one only
   std::int64_t row = -1;     ///< its first bad row; -1 if none, or not known
   double backward_error =
       -1;  ///< worst of the right-hand sides; -1 without `Options::verify` or `refine`

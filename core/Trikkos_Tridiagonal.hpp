@@ -19,7 +19,7 @@ constexpr const char* name(Boundary boundary) {
 }
 
 /// A tridiagonal matrix of n rows, three Views of rank 1 (row), or many of them, three Views of
-/// rank 2 (system, row).
+/// rank 2 (system, row) or 3 (system, system, row).
 ///
 ///   (A x)(i) = lower(i) x(i-1) + diag(i) x(i) + upper(i) x(i+1)
 ///

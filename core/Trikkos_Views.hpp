@@ -14,11 +14,19 @@
 namespace Trikkos {
 
 namespace Impl {
+template <class T, int rank>
+struct ArrayOf {
+  using type = typename ArrayOf<T, rank - 1>::type*;
+};
+template <class T>
+struct ArrayOf<T, 0> {
+  using type = T;
+};
 template <class View, int rank>
-using Referring = Kokkos::View<
-    std::conditional_t<rank == 1, typename View::value_type*, typename View::value_type**>,
-    Kokkos::LayoutStride, typename View::device_type, Kokkos::MemoryUnmanaged>;
-}
+using Referring =
+    Kokkos::View<typename ArrayOf<typename View::value_type, rank>::type, Kokkos::LayoutStride,
+                 typename View::device_type, Kokkos::MemoryUnmanaged>;
+}  // namespace Impl
 
 /// An (n, nrhs) array, one column a right-hand side, as LAPACK and Tpetra::MultiVector have it, as
 /// the (system, row) View that `solve` takes:
@@ -31,6 +39,30 @@ auto columns(const View& b) {
   static_assert(View::rank() == 2, "Trikkos::columns: b must have rank 2 (n, nrhs)");
   const Kokkos::LayoutStride layout(b.extent(1), b.stride(1), b.extent(0), b.stride(0));
   return Impl::Referring<View, 2>(b.data(), layout);
+}
+
+/// An array whose lines along one axis are systems, as the View with that axis last, the others in
+/// their order, that `solve` takes for b, x and bands; what one direction of ADI solves, in place:
+///
+///   Trikkos::solve(exec, plan, Trikkos::along(u, 1), Trikkos::along(u, 1));
+///
+/// \param v     rank 2 or 3, any layout
+/// \param axis  0 for lines v(:, j, k), 1 for v(i, :, k), 2 for v(i, j, :)
+/// \throws std::invalid_argument for another axis
+template <ViewType View>
+auto along(const View& v, int axis) {
+  constexpr int rank = static_cast<int>(View::rank());
+  static_assert(rank == 2 || rank == 3, "Trikkos::along: v must have rank 2 or 3");
+  if (axis < 0 || axis >= rank)
+    throw std::invalid_argument("Trikkos::along: axis is " + std::to_string(axis) +
+                                ", expected 0 to " + std::to_string(rank - 1));
+  Kokkos::LayoutStride layout;
+  for (int k = 0; k < rank; ++k) {
+    const int from = k == rank - 1 ? axis : k < axis ? k : k + 1;
+    layout.dimension[k] = v.extent(from);
+    layout.stride[k] = v.stride(from);
+  }
+  return Impl::Referring<View, rank>(v.data(), layout);
 }
 
 /// The open tridiagonal matrix of LAPACK's `dl`, `d` and `du`, whose outer bands have n-1 entries:

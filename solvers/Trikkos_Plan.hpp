@@ -121,8 +121,9 @@ class Plan {
 
   /// \private
   void run(const Exec& exec, const Impl::Vectors<const T>& b, const Impl::Vectors<T>& x,
-           std::int64_t count) const {
-    m_work.m_solver.solve(exec, m_work.m_memory.data(), systems(count), b, x, *m_is_factored);
+           std::int64_t count, const Impl::Numbering& number = {}) const {
+    m_work.m_solver.solve(exec, m_work.m_memory.data(), systems(count), b, x, *m_is_factored,
+                          number);
   }
 
  private:

@@ -17,6 +17,12 @@
 /// | rank 1 (n)      | rank 1 (n)       | one system                                |
 /// | rank 1 (n)      | rank 2 (system, n) | one matrix with many right-hand sides   |
 /// | rank 2 (system, n) | rank 2 (system, n) | many systems, a matrix each          |
+/// | rank 1 (n)      | rank 3 (system, system, n) | one matrix, the lines of an array |
+/// | rank 3          | rank 3           | the lines of an array, a matrix each      |
+///
+/// The lines of an array of rank 2 or 3 along any of its axes are `along(v, axis)`, in any layout.
+/// `Status::system` counts them with the last of the axes that are not solved along fastest: line
+/// (i, j) of (I, J) is i J + j.
 ///
 /// Scalars: float, double, Kokkos::complex of both. Indices are 64-bit. A is never modified; x may
 /// be the same View as b, nothing else may overlap. An (n, nrhs) array, as LAPACK and Tpetra have,
@@ -59,8 +65,8 @@ KOKKOS_FORCEINLINE_FUNCTION int solve_in_team(const Member& member, const Matrix
 ///
 /// \param exec  execution space instance; the only one used
 /// \param work  made for matrices of A's size; its `status(exec)` tells how it went
-/// \param A     Tridiagonal or Pentadiagonal of n rows, rank 1 or 2, any layout
-/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
+/// \param A     Tridiagonal or Pentadiagonal of n rows, rank 1, or that of b, any layout
+/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n) or 3 (system, system, n)
 /// \param x     solution, shaped like b; may be b
 /// \throws std::invalid_argument for extents that do not fit
 template <ExecutionSpace Exec, class T, int half_bandwidth, BandMatrix Matrix, class B, class X>
@@ -78,8 +84,9 @@ void solve(const Exec& exec, const Workspace<T, Exec, half_bandwidth>& work, con
   Impl::check_solution(function, b, x);
   work.check_systems(function, Impl::system_count(A.diag));
   const Kokkos::Profiling::ScopedRegion region(function);
-  work.run(exec, Impl::systems(A, Impl::system_count(b), work.options().transpose()),
-           Impl::vectors<const T>(b), Impl::vectors<T>(x));
+  const Impl::SystemOrder order = Impl::order_of(x);
+  work.run(exec, Impl::systems(A, Impl::system_count(b), work.options().transpose(), order),
+           Impl::vectors<const T>(b, order), Impl::vectors<T>(x, order), order.number);
 }
 
 /// Solves with the matrix of a Plan: asynchronous, no allocation, no fence; on another execution
@@ -87,7 +94,7 @@ void solve(const Exec& exec, const Workspace<T, Exec, half_bandwidth>& work, con
 ///
 /// \param exec  execution space instance; the only one used
 /// \param plan  its `status(exec)` tells how it went
-/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
+/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n) or 3 (system, system, n)
 /// \param x     solution, shaped like b; may be b
 /// \throws std::invalid_argument for extents that do not fit
 template <ExecutionSpace Exec, class T, int half_bandwidth, class B, class X>
@@ -103,14 +110,17 @@ void solve(const Exec& exec, const Plan<T, Exec, half_bandwidth>& plan, const B&
                         "the plan");
   Impl::check_solution(function, b, x);
   const Kokkos::Profiling::ScopedRegion region(function);
-  plan.run(exec, Impl::vectors<const T>(b), Impl::vectors<T>(x), Impl::system_count(b));
+  // many matrices are kept in the order of the axes
+  const Impl::SystemOrder order = plan.matrices() == 1 ? Impl::order_of(x) : Impl::SystemOrder{};
+  plan.run(exec, Impl::vectors<const T>(b, order), Impl::vectors<T>(x, order),
+           Impl::system_count(b), order.number);
 }
 
 /// Solves A x = b once: allocates a workspace, solves, waits, and says how it went.
 ///
 /// \param exec  execution space instance; the only one used
-/// \param A     Tridiagonal or Pentadiagonal of n rows, rank 1 or 2, any layout
-/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n)
+/// \param A     Tridiagonal or Pentadiagonal of n rows, rank 1, or that of b, any layout
+/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n) or 3 (system, system, n)
 /// \param x     solution, shaped like b; may be b
 /// \param options  the algorithm and all else
 /// \throws std::invalid_argument for extents that do not fit, or bad options

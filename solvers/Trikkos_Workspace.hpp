@@ -70,9 +70,10 @@ class Workspace {
 
   /// \private What `solve` runs.
   void run(const Exec& exec, const Impl::Systems<T, half_bandwidth>& A,
-           const Impl::Vectors<const T>& b, const Impl::Vectors<T>& x) const {
+           const Impl::Vectors<const T>& b, const Impl::Vectors<T>& x,
+           const Impl::Numbering& number = {}) const {
     m_solver.factor(exec, m_memory.data(), A);
-    m_solver.solve(exec, m_memory.data(), A, b, x, false);
+    m_solver.solve(exec, m_memory.data(), A, b, x, false, number);
   }
   /// \private A copy of columns takes memory for each matrix.
   void check_systems(const char* called, std::int64_t matrices) const {

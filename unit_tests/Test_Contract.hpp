@@ -242,6 +242,10 @@ void expect_contract() {
       const Kokkos::View<T**, Exec> b("b", c.rhs_count, c.n), x("x", c.rhs_count, c.n);
       expect_contract_for<T>(exec, c, b, x);
     }
+    if (c.rhs_count > 0 && c.n == 1000) {
+      const Kokkos::View<T***, Exec> b("b", 4, c.n, 75), x("x", 4, c.n, 75);
+      expect_contract_for<T>(exec, c, Trikkos::along(b, 1), Trikkos::along(x, 1));
+    }
     if (testing::Test::HasFailure()) return;  // one case says it all
   }
 }

@@ -28,11 +28,10 @@ struct LaneSystems {
   static constexpr int width = lane_count<T>;
   static constexpr bool ragged = true;  // for the last W rows of a matrix, which are no inner ones
 
-  const Systems<T, W>& A;
+  const Systems<T, W>& A;  // those of the lanes
   const Vectors<const T>& b;
   const Vectors<T>& x;
-  std::int64_t system;  // of lane 0
-  int count;            // lanes with one of their own; the others repeat the last of these
+  int count;  // lanes with one of their own; the others repeat the last of these
   std::int64_t first_row, m;
   BackRow<V, W>* back;
   unsigned stored;  // a bit for each lane whose solution counts
@@ -46,16 +45,15 @@ struct LaneSystems {
     return constant<Real<V>>(k < m ? 1 : 0) > constant<Real<V>>(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t system_of(int l) const {
-    return system + (l < count ? l : count - 1);
+    return l < count ? l : count - 1;
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
-    return scaled(equation_of<V, W>(*this, k, load_lanes<T>(b, system, count, first_row + k)),
+    return scaled(equation_of<V, W>(*this, k, load_lanes<T>(b, count, first_row + k)),
                   A.first.scale_rows);
   }
   template <int j>
   KOKKOS_FORCEINLINE_FUNCTION V entry(std::int64_t k) const {
-    const Strided<const T>& of = A.first.band[W + j];
-    const V v = load_lanes<T>({of.data, A.stride[W + j], of.stride}, system, count, first_row + k);
+    const V v = load_lanes<T>(A.band(W + j), count, first_row + k);
     if constexpr (is_complex_v<T>)
       if (A.first.conjugated) return conjugate(v);
     return v;
@@ -78,7 +76,7 @@ struct LaneSystems {
   }
   KOKKOS_FORCEINLINE_FUNCTION const BackRow<V, W>& kept(std::int64_t k) const { return back[k]; }
   KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
-    store_lanes(x, system, stored, first_row + k, v);
+    store_lanes(x, stored, first_row + k, v);
   }
 };
 
@@ -128,28 +126,29 @@ struct SolveLaneSystems {
   }
 
   void operator()(std::int64_t group) const {
-    const std::int64_t tiles = (problem.count() + width - 1) / width;
-    const std::int64_t end = (group + 1) * tiles / shape.groups;
-    for (std::int64_t tile = group * tiles / shape.groups; tile < end; ++tile)
-      solve(tile * width, group);
+    const SystemTiles tiles(problem.slab(), width);
+    const std::int64_t count = tiles.count(problem.count());
+    const std::int64_t end = (group + 1) * count / shape.groups;
+    for (std::int64_t t = group * count / shape.groups; t < end; ++t)
+      solve(problem.block(tiles[t].first, tiles[t].count), group);
   }
 
  private:
   static std::int64_t back_rows(const LaneShape& s) {
     return solves_alone && s.n <= longest_alone ? s.n : s.rows;
   }
-  void solve(std::int64_t system, std::int64_t group) const {
+  /// As many systems as lanes, or fewer.
+  void solve(const Problem<T, W>& tile, std::int64_t group) const {
     const std::int64_t n = shape.n;
-    const bool periodic = problem.A.first.periodic;
+    const bool periodic = tile.A.first.periodic;
     T* const storage = problem.storage + group * group_words(shape);
     auto* const back = reinterpret_cast<BackRow<V, W>*>(storage);
     auto* const nodes =
         reinterpret_cast<MergeNode<V, W>*>(storage + (2 * W + 1) * width * back_rows(shape));
-    const int count = static_cast<int>(std::min<std::int64_t>(width, problem.count() - system));
+    const int count = static_cast<int>(tile.count());
     unsigned open = all_lanes<T> >> (width - count);  // lanes that are not solved yet
     const auto rows = [&](std::int64_t first, std::int64_t m) {
-      return LaneSystems<T, W>{problem.A, problem.b, problem.x, system, count,
-                               first,     m,         back,      open};
+      return LaneSystems<T, W>{tile.A, tile.b, tile.x, count, first, m, back, open};
     };
 
     if constexpr (solves_alone)
@@ -159,7 +158,7 @@ struct SolveLaneSystems {
         const auto solved = elimination.reduce_alone(whole, last);
         for (int l = 0; l < count; ++l)
           if (!solved[l]) whole.stored &= ~(1u << l);
-        if (whole.stored != 0) report(whole, elimination.substitute_alone(whole, last));
+        if (whole.stored != 0) report(tile, whole, elimination.substitute_alone(whole, last));
         open &= ~whole.stored;
         if (open == 0) return;
       }
@@ -175,28 +174,31 @@ struct SolveLaneSystems {
     const Real<V> probe = finite_probe(bounds);
     for (int l = 0; l < count; ++l)
       if ((open >> l & 1) && !(lane(probe, l) == 0))
-        diagnose(system + l, lane_of<T>(s, l), lane_of<T>(bounds, l));
+        diagnose(tile, l, lane_of<T>(s, l), lane_of<T>(bounds, l));
 
     for (std::int64_t link = shape.links - 1; link >= 0; --link) {
       const auto p = partition(link);
-      report(p, elimination.substitute(p, link > 0 ? unchain(bounds, nodes[link - 1]) : bounds));
+      report(tile, p,
+             elimination.substitute(p, link > 0 ? unchain(bounds, nodes[link - 1]) : bounds));
     }
   }
-  void report(const LaneSystems<T, W>& p, const Findings<V>& found) const {
+  static void report(const Problem<T, W>& tile, const LaneSystems<T, W>& p,
+                     const Findings<V>& found) {
     for (int l = 0; l < p.count; ++l) {
       if (!(p.stored >> l & 1)) continue;
-      const Diagnosis diagnosis = problem.diagnosis.of(p.system + l, shape.n);
+      const Diagnosis diagnosis = tile.diagnosis.of(l, tile.n());
       if (!(lane(found.probe, l) == 0))
-        report_first_not_finite(diagnosis, problem.x[p.system + l], p.first_row, p.m);
+        report_first_not_finite(diagnosis, tile.x[l], p.first_row, p.m);
       if (found.unstable[l]) diagnosis.report_unstable(p.first_row);
     }
   }
   /// b is still what it was.
-  void diagnose(std::int64_t k, const Segment<T, W>& root, const Bounds<T, W>& bounds) const {
-    const Diagnosis diagnosis = problem.diagnosis.of(k, shape.n);
-    diagnose_root(diagnosis, root, problem.A.first.periodic, bounds, shape.n);
-    const Bands<T, W> A = problem.A[k];
-    elimination.diagnose(diagnosis, UnstagedRows<T, W>{A, problem.b[k], 0, shape.n});
+  void diagnose(const Problem<T, W>& tile, int l, const Segment<T, W>& root,
+                const Bounds<T, W>& bounds) const {
+    const Diagnosis diagnosis = tile.diagnosis.of(l, shape.n);
+    diagnose_root(diagnosis, root, tile.A.first.periodic, bounds, shape.n);
+    const Bands<T, W> A = tile.A[l];
+    elimination.diagnose(diagnosis, UnstagedRows<T, W>{A, tile.b[l], 0, shape.n});
   }
 };
 

@@ -82,7 +82,8 @@ struct SolveOnChip {
   Problem<T, W> problem;
   Elimination elimination;
   OnChipShape<T, W> shape;
-  bool in_bulk;  // contiguous systems of bands and b: aligned, equally far apart, long enough
+  SystemTiles tiles;  // one a team
+  bool in_bulk;       // contiguous systems of bands and b: aligned, equally far apart, long enough
 
   /// Whether rows make way for their pivot rows, so that they are eliminated once.
   static constexpr bool keeps = requires(
@@ -95,12 +96,12 @@ struct SolveOnChip {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank(), n = shape.n, systems = shape.systems(), levels = shape.levels;
-    const std::int64_t first = std::int64_t(member.league_rank()) * systems;
-    const std::int64_t rest = problem.count() - first;
-    const int here = rest < systems ? static_cast<int>(rest) : systems;
+    const SystemTiles::Tile tile = tiles[member.league_rank()];
+    const std::int64_t first = tile.first;
+    const int here = tile.count;
     T* const bands = team_scratch<T, staging_alignment>(member, shape.scratch_bytes());
     T* const nodes = bands + shape.bands * shape.band_words();
-    load(member, nodes + shape.node_words(), bands, first, here);
+    load(member, nodes + shape.node_words(), bands, tile);
     const auto word = [&](int slot, int k) -> T& {
       const int row = slot_place(slot);
       return k < in_rows ? bands[(k & 3) * shape.band_words() + row +
@@ -203,14 +204,14 @@ struct SolveOnChip {
 
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, void* arrivals, T* bands,
-                                        std::int64_t first, int here) const {
-    const int n = shape.n, words = shape.band_words();
+                                        const SystemTiles::Tile& tile) const {
+    const int words = shape.band_words(), here = tile.count;
     const Systems<T, W>& A = problem.A;
     Staging<Member> staging(member, arrivals);
-    if (!Interleaved && in_bulk && first > 0 && first + here < problem.count())
-      load_in_bulk(staging, bands, first, here);
+    if (!Interleaved && in_bulk && tile.is_inside)
+      load_in_bulk(staging, bands, tile.first, here);
     else
-      load_bands(staging, bands, first, here);
+      load_bands(staging, bands, tile);
     staging.wait();
     if (A.first.conjugated) {
       for (int i = member.team_rank(); i < rhs * words; i += member.team_size())
@@ -219,7 +220,7 @@ struct SolveOnChip {
     }
     // what lies outside the matrix, or wraps around
     for (int s = member.team_rank(); s < here; s += member.team_size())
-      load_edges(bands + place(s, 0), place(0, 1) - place(0, 0), A[first + s],
+      load_edges(bands + place(s, 0), place(0, 1) - place(0, 0), A[tile.first + s],
                  std::make_integer_sequence<int, W>{});
     member.team_barrier();
   }
@@ -236,23 +237,21 @@ struct SolveOnChip {
   }
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void load_bands(Staging<Member>& staging, T* bands,
-                                              std::int64_t first, int here) const {
-    const int n = shape.n, words = shape.band_words();
-    const Systems<T, W>& A = problem.A;
+                                              const SystemTiles::Tile& tile) const {
+    const int n = shape.n, words = shape.band_words(), here = tile.count;
     TRIKKOS_UNROLL(1)
     for (int j = 0; j < rhs; ++j) {
-      const Vectors<const T> all{A.first.band[j].data, A.stride[j], A.first.band[j].stride};
-      const Vectors<const T> band = all.block(first);
+      const Vectors<const T> band = problem.A.band(j).block(tile.first);
       T* const to = bands + j * words;
       // What lies outside the matrix is not read, unless it lies between two systems.
       const int begin = smaller(W - j, n), end = n - smaller(j - W, n);
-      const bool is_between = !Interleaved && band.system_stride > band.row_stride && first > 0 &&
-                              first + here < problem.count();
+      const bool is_between =
+          !Interleaved && band.system_stride > band.row_stride && tile.is_inside;
       staging.template load<Interleaved>(is_between ? runs(to, band, here, 0, n)
                                                     : runs(to, band, here, begin, end));
     }
     staging.template load<Interleaved>(
-        runs(bands + rhs * words, problem.b.block(first), here, 0, n));
+        runs(bands + rhs * words, problem.b.block(tile.first), here, 0, n));
   }
   /// Of one system, whose rows are `apart` words from each other.
   template <int... j>
@@ -314,7 +313,7 @@ class DeviceSystems {
     const std::int64_t n = problem.n();
     std::size_t bytes = sizeof(T) * static_cast<std::size_t>(b.system_stride | n) |
                         reinterpret_cast<std::uintptr_t>(b.data);
-    bool alike = b.row_stride == 1;
+    bool alike = b.row_stride == 1 && problem.slab() == problem.count();
     for (int j = 0; j <= 2 * W; ++j) {
       const auto& band = problem.A.first.band[j];
       alike = alike && band.stride == 1 && problem.A.stride[j] == b.system_stride;
@@ -329,11 +328,12 @@ class DeviceSystems {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<384, 1>>;
     OnChipShape<T, W> shape = this->shape(Interleaved);
     shape.in_rows = Kernel::in_rows;
-    const int league = static_cast<int>((problem.count() + shape.systems() - 1) / shape.systems());
+    const SystemTiles tiles(problem.slab(), shape.systems());
+    const int league = static_cast<int>(tiles.count(problem.count()));
     Kokkos::parallel_for(Elimination::label("on_chip"),
                          light(Teams(exec, league, shape.lanes)
                                    .set_scratch_size(0, Kokkos::PerTeam(shape.scratch_bytes()))),
-                         Kernel{problem, {}, shape, can_load_in_bulk(problem)});
+                         Kernel{problem, {}, shape, tiles, can_load_in_bulk(problem)});
   }
 
   std::int64_t m_n = 0, m_exactly = 0;

@@ -15,20 +15,20 @@
 
 // Macros, as the words of a static_assert are a literal: they name the function that was called.
 
-#define TRIKKOS_CHECK_MATRIX_VALUES(function, Matrix)                      \
-  static_assert(Matrix::rank() == 1 || Matrix::rank() == 2,                \
-                function ": A must have rank 1 (row) or 2 (system, row)"); \
-  static_assert(Trikkos::Impl::is_scalar_v<typename Matrix::value_type>,   \
+#define TRIKKOS_CHECK_MATRIX_VALUES(function, Matrix)                                      \
+  static_assert(Matrix::rank() >= 1 && Matrix::rank() <= 3, function                       \
+                ": A must have rank 1 (row), 2 (system, row) or 3 (system, system, row)"); \
+  static_assert(Trikkos::Impl::is_scalar_v<typename Matrix::value_type>,                   \
                 function ": A must hold float, double or Kokkos::complex of either")
 
-#define TRIKKOS_CHECK_VECTOR_VALUES(function, name, Vector, Matrix)                       \
-  static_assert(Trikkos::ViewType<Vector>, function ": " name " must be a Kokkos::View"); \
-  static_assert(Vector::rank() == 1 || Vector::rank() == 2,                               \
-                function ": " name " must have rank 1 (row) or 2 (system, row)");         \
-  static_assert(Vector::rank() >= Matrix::rank(),                                         \
-                function ": " name " must have rank 2 (system, row), as A has");          \
-  static_assert(                                                                          \
-      std::is_same_v<typename Vector::non_const_value_type, typename Matrix::value_type>, \
+#define TRIKKOS_CHECK_VECTOR_VALUES(function, name, Vector, Matrix)                               \
+  static_assert(Trikkos::ViewType<Vector>, function ": " name " must be a Kokkos::View");         \
+  static_assert(Vector::rank() >= 1 && Vector::rank() <= 3, function                              \
+                ": " name " must have rank 1 (row), 2 (system, row) or 3 (system, system, row)"); \
+  static_assert(Matrix::rank() == 1 || static_cast<int>(Vector::rank()) == Matrix::rank(),        \
+                function ": " name " must have the rank of A, unless A has rank 1 (row)");        \
+  static_assert(                                                                                  \
+      std::is_same_v<typename Vector::non_const_value_type, typename Matrix::value_type>,         \
       function ": " name " must have the value type of A")
 
 #define TRIKKOS_CHECK_SOLUTION_VALUES(function, X, B, Matrix)                \
@@ -60,9 +60,23 @@ inline void expect_extent(const char* function, const char* argument, const char
                               std::to_string(expected) + " (" + source + ")");
 }
 
-template <BandMatrix Matrix>
-constexpr const char* rows_of(const Matrix& A) {
-  return A.rank() == 1 ? "diag.extent(0)" : "diag.extent(1)";
+/// As many systems as `like`, the View called `of`, has, along each axis that counts them.
+template <class View, class Like>
+void expect_systems(const char* function, const char* argument, const View& v, const Like& like,
+                    const std::string& of) {
+  constexpr int axes = static_cast<int>(View::rank()) - 1;
+  for (int axis = 0; axis < axes; ++axis) {
+    const std::string number = std::to_string(axis);
+    const std::string what = axes == 1 ? "systems" : "systems along axis " + number;
+    expect_extent(function, argument, what.c_str(), v.extent(axis), like.extent(axis),
+                  (of + ".extent(" + number + ")").c_str());
+  }
+}
+
+/// "diag.extent(0)" where that is how many rows there are.
+template <class View>
+std::string rows_of(const char* name, const View&) {
+  return std::string(name) + ".extent(" + std::to_string(View::rank() - 1) + ")";
 }
 
 template <BandMatrix Matrix>
@@ -70,16 +84,15 @@ void check_matrix(const char* function, const Matrix& A) {
   constexpr const char* names[] = {"lower2", "lower", "diag", "upper", "upper2"};
   for_bands(A, [&](int j, const auto& band) {
     const char* const name = names[2 + j];
-    if (band.rank() == 2)
-      expect_extent(function, name, "systems", system_count(band), system_count(A.diag),
-                    "diag.extent(0)");
-    expect_extent(function, name, "rows", row_count(band), row_count(A.diag), rows_of(A));
+    expect_systems(function, name, band, A.diag, "diag");
+    expect_extent(function, name, "rows", row_count(band), row_count(A.diag),
+                  rows_of("diag", A.diag).c_str());
   });
 }
 
 /// b has n rows for each system, as `source` says.
 template <class B>
-void check_rhs(const char* function, std::int64_t n, const char* source, const B& b) {
+void check_rhs(const char* function, std::int64_t n, const std::string& source, const B& b) {
   std::string hint = source;
   if (B::rank() == 2 && row_count(b) != n && system_count(b) == n)
     hint += "; pass an (n, nrhs) array as Trikkos::columns(b)";
@@ -89,18 +102,14 @@ void check_rhs(const char* function, std::int64_t n, const char* source, const B
 /// ... and a system for each matrix.
 template <BandMatrix Matrix, class B>
 void check_rhs(const char* function, const Matrix& A, const B& b) {
-  check_rhs(function, row_count(A.diag), rows_of(A), b);
-  if (A.rank() == 2)
-    expect_extent(function, "b", "systems", system_count(b), system_count(A.diag),
-                  "diag.extent(0)");
+  check_rhs(function, row_count(A.diag), rows_of("diag", A.diag), b);
+  if constexpr (Matrix::rank() > 1) expect_systems(function, "b", b, A.diag, "diag");
 }
 
 template <class B, class X>
 void check_solution(const char* function, const B& b, const X& x) {
-  expect_extent(function, "x", "rows", row_count(x), row_count(b),
-                B::rank() == 1 ? "b.extent(0)" : "b.extent(1)");
-  if (B::rank() == 2)
-    expect_extent(function, "x", "systems", system_count(x), system_count(b), "b.extent(0)");
+  expect_extent(function, "x", "rows", row_count(x), row_count(b), rows_of("b", b).c_str());
+  expect_systems(function, "x", x, b, "b");
 }
 
 inline void check_count(const char* function, const char* what, std::int64_t count) {

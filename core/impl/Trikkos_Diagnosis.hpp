@@ -6,6 +6,7 @@
 
 #include <Trikkos_Concepts.hpp>
 #include <Trikkos_Status.hpp>
+#include <impl/Trikkos_System.hpp>
 #include <limits>
 
 namespace Trikkos::Impl {
@@ -27,10 +28,11 @@ struct Diagnosis {
   std::int64_t* word = nullptr;
   std::int64_t system_count = 1;
   std::int64_t first_row = 0;  // of this system, where rows are counted through
+  Numbering number{};
 
   /// That of the k-th system of n rows.
   KOKKOS_INLINE_FUNCTION Diagnosis of(std::int64_t k, std::int64_t n) const {
-    return {word, system_count, first_row + k * n};
+    return {word, system_count, number[k] * n, number.from(k)};
   }
 
   KOKKOS_INLINE_FUNCTION void reset() const {

@@ -34,11 +34,11 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes<T> in_all_lanes(const T& v) {
     return same_in_lanes<Lanes<T>>(v);
 }
 
-/// Row i of the systems from `system` on; lanes from `count` on repeat the last of them.
+/// Row i of the first systems, of one slab; lanes from `count` on repeat the last of them.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION Lanes<T> load_lanes(const Vectors<const T>& from, std::int64_t system,
-                                                int count, std::int64_t i) {
-  const T* const p = from.data + system * from.system_stride + i * from.row_stride;
+KOKKOS_FORCEINLINE_FUNCTION Lanes<T> load_lanes(const Vectors<const T>& from, int count,
+                                                std::int64_t i) {
+  const T* const p = from.data + i * from.row_stride;
   const std::int64_t stride = from.system_stride;
   constexpr auto lanes = std::make_integer_sequence<int, lane_count<T>>{};
   if (count < lane_count<T>)
@@ -49,9 +49,9 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes<T> load_lanes(const Vectors<const T>& from, st
 
 /// Where `stored` has a bit.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void store_lanes(const Vectors<T>& to, std::int64_t system,
-                                             unsigned stored, std::int64_t i, const Lanes<T>& v) {
-  T* const p = to.data + system * to.system_stride + i * to.row_stride;
+KOKKOS_FORCEINLINE_FUNCTION void store_lanes(const Vectors<T>& to, unsigned stored, std::int64_t i,
+                                             const Lanes<T>& v) {
+  T* const p = to.data + i * to.row_stride;
   if (stored == all_lanes<T>) {
     for (int l = 0; l < lane_count<T>; ++l) p[l * to.system_stride] = lane(v, l);
   } else {

@@ -294,14 +294,14 @@ struct ResidualKernels {
 /// Adds solutions that were measured to the account of all.
 struct ReportAccuracy {
   const ResidualNorms* norms;
-  std::int64_t first_system;  // that they belong to
+  Numbering number;
   double tolerance;
   Accuracy* accuracy;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
     const double eta = norms[k].eta(norms[k].fit);
     accuracy->worst.raise(eta);
-    const std::int64_t system = first_system + k;
+    const std::int64_t system = number[k];
     if (!(eta <= tolerance) && system < accuracy->first_bad)
       Kokkos::atomic_min(&accuracy->first_bad, system);
   }

@@ -7,6 +7,7 @@
 #include <Trikkos_Options.hpp>
 #include <Trikkos_Pentadiagonal.hpp>
 #include <impl/Trikkos_Scalar.hpp>
+#include <limits>
 #include <utility>
 
 /// \file
@@ -14,6 +15,25 @@
 /// for all layouts. `Bands` and `Strided` are those of one system, `Systems` and `Vectors` of many.
 
 namespace Trikkos::Impl {
+
+/// System and row of an index that counts all rows of all of them. The first one, often the only
+/// one, needs no 64-bit division, which devices do in software.
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<std::int64_t, std::int64_t> split_index(std::int64_t index,
+                                                                                 std::int64_t n) {
+  if (index < n) return {0, index};
+  return {index / n, index % n};
+}
+
+/// Systems are equally far apart, or, where two axes of an array count them that do not make one,
+/// equally far within slabs of so many.
+inline constexpr std::int64_t one_slab = std::numeric_limits<std::int64_t>::max();
+
+/// How far the k-th system is from the first.
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset_of(std::int64_t k, std::int64_t stride,
+                                                   std::int64_t slab, std::int64_t slab_stride) {
+  if (k < slab) return k * stride;
+  return k / slab * slab_stride + k % slab * stride;
+}
 
 /// A strided vector.
 template <class T>
@@ -100,12 +120,32 @@ struct Bands {
   }
 };
 
+/// One or many right-hand sides (or solutions): element (k, i) is row i of the k-th.
+template <class T>
+struct Vectors {
+  T* data = nullptr;
+  std::int64_t system_stride = 0, row_stride = 1;
+  std::int64_t slab = one_slab, slab_stride = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION Strided<T> operator[](std::int64_t k) const {
+    return {data + offset_of(k, system_stride, slab, slab_stride), row_stride};
+  }
+  /// From the k-th on: as many as are left of its slab, or all, where a slab begins with it.
+  KOKKOS_FORCEINLINE_FUNCTION Vectors block(std::int64_t k) const {
+    return {(*this)[k].data, system_stride, row_stride, slab, slab_stride};
+  }
+  Vectors<const T> read_only() const {
+    return {data, system_stride, row_stride, slab, slab_stride};
+  }
+};
+
 /// Matrices of one size.
 template <class T, int W = 1>
 struct Systems {
   Bands<T, W> first;
   std::int64_t stride[2 * W + 1] = {};  // of a band, between systems; 0: one matrix serves all
   std::int64_t count = 1;
+  std::int64_t slab = one_slab, slab_stride[2 * W + 1] = {};
 
   Systems() = default;
   KOKKOS_FUNCTION Systems(const Bands<T, W>& A, std::int64_t count_) : first(A), count(count_) {}
@@ -113,10 +153,15 @@ struct Systems {
   KOKKOS_FORCEINLINE_FUNCTION Bands<T, W> operator[](std::int64_t k) const {
     Bands<T, W> r = first;
     if (k > 0)  // else compilers would compute it anew for each row of a loop
-      for (int j = 0; j < 2 * W + 1; ++j) r.band[j].data += k * stride[j];
+      for (int j = 0; j < 2 * W + 1; ++j)
+        r.band[j].data += offset_of(k, stride[j], slab, slab_stride[j]);
     return r;
   }
-  /// `count_` systems from the k-th on.
+  /// One diagonal of all of them.
+  KOKKOS_FORCEINLINE_FUNCTION Vectors<const T> band(int j) const {
+    return {first.band[j].data, stride[j], first.band[j].stride, slab, slab_stride[j]};
+  }
+  /// `count_` systems from the k-th on, as `Vectors::block`.
   Systems block(std::int64_t k, std::int64_t count_) const {
     Systems r = *this;
     r.first = (*this)[k];
@@ -124,61 +169,79 @@ struct Systems {
     return r;
   }
   bool is_shared() const {
-    for (const std::int64_t s : stride)
-      if (s != 0) return false;
+    for (int j = 0; j < 2 * W + 1; ++j)
+      if (stride[j] != 0 || slab_stride[j] != 0) return false;
     return true;
   }
 };
 
-/// One or many right-hand sides (or solutions): element (k, i) is row i of the k-th.
-template <class T>
-struct Vectors {
-  T* data = nullptr;
-  std::int64_t system_stride = 0, row_stride = 1;
-
-  KOKKOS_FORCEINLINE_FUNCTION Strided<T> operator[](std::int64_t k) const {
-    return {data + k * system_stride, row_stride};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION Vectors block(std::int64_t k) const {
-    return {data + k * system_stride, system_stride, row_stride};
-  }
-  Vectors<const T> read_only() const { return {data, system_stride, row_stride}; }
-};
-
-/// System and row of an index that counts all rows of all of them. The first one, often the only
-/// one, needs no 64-bit division, which devices do in software.
-KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<std::int64_t, std::int64_t> split_index(std::int64_t index,
-                                                                                 std::int64_t n) {
-  if (index < n) return {0, index};
-  return {index / n, index % n};
-}
-
 // ---- from Views
 
-/// The rows of a View of rank 1 (row) or 2 (system, row).
+/// The rows of a View of rank 1 (row), 2 (system, row) or 3 (system, system, row).
 template <class View>
 KOKKOS_INLINE_FUNCTION std::int64_t row_count(const View& v) {
   return static_cast<std::int64_t>(v.extent(View::rank() - 1));
 }
 template <class View>
 KOKKOS_INLINE_FUNCTION std::int64_t system_count(const View& v) {
-  if constexpr (View::rank() == 1)
-    return 1;
-  else
-    return static_cast<std::int64_t>(v.extent(0));
+  std::int64_t count = 1;
+  for (int axis = 0; axis + 1 < static_cast<int>(View::rank()); ++axis) count *= v.extent(axis);
+  return count;
 }
 /// Between rows.
 template <class View>
 KOKKOS_INLINE_FUNCTION std::int64_t row_stride(const View& v) {
   return static_cast<std::int64_t>(v.stride(View::rank() - 1));
 }
-/// Between systems.
+
+/// The number of a system, which is that of the user's axes, from the place that it is solved in.
+struct Numbering {
+  std::int64_t first = 0;  // place of the first one
+  std::int64_t stride = 1, slab = one_slab, slab_stride = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t operator[](std::int64_t k) const {
+    return offset_of(first + k, stride, slab, slab_stride);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Numbering from(std::int64_t k) const {
+    return {first + k, stride, slab, slab_stride};
+  }
+};
+
+/// In what order systems are solved: along the last of the axes that count them first, or, of a
+/// View of rank 3 (system, system, row), along the other.
+struct SystemOrder {
+  bool swapped = false;
+  Numbering number{};
+};
+/// Along the axis where neighbours in memory are closer.
 template <class View>
-KOKKOS_INLINE_FUNCTION std::int64_t system_stride(const View& v) {
-  if constexpr (View::rank() == 1)
-    return 0;
-  else
-    return static_cast<std::int64_t>(v.stride(0));
+SystemOrder order_of(const View& v) {
+  if constexpr (View::rank() == 3)
+    if (v.stride(0) < v.stride(1)) {
+      const std::int64_t first = v.extent(0), second = v.extent(1);
+      return {true, {0, second, first, 1}};
+    }
+  return {};
+}
+
+/// Between systems, and between slabs of them.
+struct SystemStrides {
+  std::int64_t stride = 0, slab = one_slab, slab_stride = 0;
+};
+template <class View>
+SystemStrides system_strides(const View& v, const SystemOrder& order) {
+  SystemStrides r;
+  if constexpr (View::rank() == 2) r.stride = v.stride(0);
+  if constexpr (View::rank() == 3) {
+    const int inner = order.swapped ? 0 : 1, outer = 1 - inner;
+    const std::int64_t in_slab = v.extent(inner), slabs = v.extent(outer);
+    r.stride = v.stride(in_slab > 1 ? inner : outer);
+    if (in_slab > 1 && slabs > 1) {
+      r.slab_stride = v.stride(outer);
+      if (r.slab_stride != in_slab * r.stride) r.slab = in_slab;  // else the axes make one
+    }
+  }
+  return r;
 }
 
 template <class T, class View>
@@ -186,8 +249,9 @@ KOKKOS_INLINE_FUNCTION Strided<T> strided(const View& v) {
   return {v.data(), row_stride(v)};
 }
 template <class T, class View>
-Vectors<T> vectors(const View& v) {
-  return {v.data(), system_stride(v), row_stride(v)};
+Vectors<T> vectors(const View& v, const SystemOrder& order = {}) {
+  const SystemStrides s = system_strides(v, order);
+  return {v.data(), s.stride, row_stride(v), s.slab, s.slab_stride};
 }
 
 /// f(j, view) for the view of each diagonal A(i, i + j), from left to right.
@@ -234,11 +298,16 @@ KOKKOS_INLINE_FUNCTION auto bands(const Matrix& A, Transpose op = Transpose::non
 
 /// op(A) for `count` right-hand sides.
 template <BandMatrix Matrix>
-auto systems(const Matrix& A, std::int64_t count, Transpose op = Transpose::none) {
+auto systems(const Matrix& A, std::int64_t count, Transpose op = Transpose::none,
+             const SystemOrder& order = {}) {
   constexpr int W = Matrix::half_bandwidth;
   Systems<typename Matrix::value_type, W> r(bands(A, op), count);
   for_bands(A, [&](int j, const auto& view) {
-    r.stride[op == Transpose::none ? W + j : W - j] = system_stride(view);
+    const SystemStrides s = system_strides(view, order);
+    const int k = op == Transpose::none ? W + j : W - j;
+    r.stride[k] = s.stride;
+    r.slab_stride[k] = s.slab_stride;
+    r.slab = s.slab < r.slab ? s.slab : r.slab;  // of those that do not make one, it is the same
   });
   return r;
 }

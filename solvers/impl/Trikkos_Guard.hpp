@@ -59,11 +59,10 @@ class Guard {
   bool refines() const { return m_refine > 0; }
 
   /// Solves `problem`, whose matrices may be scaled, with the method's `solve(problem)`; residuals
-  /// are those of `A`. `first_system` is the number of the first one in the report.
+  /// are those of `A`.
   template <class Exec, int W, class Solve>
   void run(const Exec& exec, const Systems<T, W>& A, Problem<T, W> problem,
-           std::int64_t first_system, const GuardMemory<T>& memory, Report* report,
-           const Solve& solve) const {
+           const GuardMemory<T>& memory, Report* report, const Solve& solve) const {
     if (!measures()) return solve(problem);
     const std::int64_t n = problem.n(), count = problem.count();
     const Vectors<T> kept{memory.rhs, n, 1}, d{memory.correction, n, 1};
@@ -83,10 +82,11 @@ class Guard {
       Refinement<T, Systems<T, W>, is_host_v<Exec>>{measured, problem.x, d}.launch(
           exec, m_refine, [&] { solve(correction); });
     }
-    if (first_system == 0)
+    if (problem.resets)
       Kokkos::parallel_for("Trikkos::Workspace::reset", range(exec, 1),
                            ClearAccuracy{&report->accuracy});
-    ReportAccuracy{memory.norms, first_system, tolerance(), &report->accuracy}.launch(exec, count);
+    ReportAccuracy{memory.norms, problem.diagnosis.number, tolerance(), &report->accuracy}.launch(
+        exec, count);
   }
 
   /// What a report, fetched from the device, says of systems of n rows.

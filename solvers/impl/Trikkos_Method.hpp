@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_METHOD_HPP
 #define TRIKKOS_IMPL_METHOD_HPP
 
+#include <algorithm>
 #include <concepts>
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Launch.hpp>
@@ -34,6 +35,36 @@ struct Problem {
 
   KOKKOS_INLINE_FUNCTION std::int64_t n() const { return A.first.n; }
   KOKKOS_INLINE_FUNCTION std::int64_t count() const { return A.count; }
+  /// So many systems in a row are equally far apart; they are all, or divide them.
+  std::int64_t slab() const { return std::min({A.slab, b.slab, x.slab, A.count}); }
+  /// Of one slab, or of whole ones.
+  Problem block(std::int64_t first, std::int64_t count) const {
+    return {A.block(first, count),    b.block(first), x.block(first), storage,
+            diagnosis.of(first, n()), resets};
+  }
+};
+
+/// Systems in tiles of `width`, the last of a slab with what is left.
+struct SystemTiles {
+  std::int64_t slab, in_slab;  // systems, and tiles, of a slab
+  int width;
+
+  SystemTiles(std::int64_t slab_, int width_)
+      : slab(slab_), in_slab((slab_ + width_ - 1) / width_), width(width_) {}
+
+  struct Tile {
+    std::int64_t first;
+    int count;
+    bool is_inside;  // neither the first nor the last of its slab
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Tile operator[](std::int64_t t) const {
+    const auto [s, i] = split_index(t, in_slab);
+    const std::int64_t begin = i * width, rest = slab - begin;
+    return {s * slab + begin, rest < width ? static_cast<int>(rest) : width,
+            begin > 0 && rest > width};
+  }
+  /// That so many systems make.
+  std::int64_t count(std::int64_t systems) const { return slab > 0 ? systems / slab * in_slab : 0; }
 };
 
 /// Every call is asynchronous on `exec`, allocates nothing, and neither reads nor writes the host's

@@ -63,7 +63,7 @@ class Solver {
   bool factor(const Exec& exec, std::byte* start, const Systems<T, W>& A) const;
   /// After `factor` of the same A: all systems, as many at a time as are in flight.
   void solve(const Exec& exec, std::byte* start, const Systems<T, W>& A, const Vectors<const T>& b,
-             const Vectors<T>& x, bool factored) const;
+             const Vectors<T>& x, bool factored, const Numbering& number = {}) const;
   /// What the last solve found. Waits.
   Status status(const Exec& exec, std::byte* start) const {
     return m_guard.status(fetch(exec, memory(start).report, "Trikkos::Workspace::status"),
@@ -167,11 +167,11 @@ bool Solver<T, Exec, W>::factor(const Exec& exec, std::byte* start, const System
 
 template <class T, class Exec, int W>
 void Solver<T, Exec, W>::solve(const Exec& exec, std::byte* start, const Systems<T, W>& A,
-                               const Vectors<const T>& b, const Vectors<T>& x,
-                               bool factored) const {
+                               const Vectors<const T>& b, const Vectors<T>& x, bool factored,
+                               const Numbering& number) const {
   const Memory memory = this->memory(start);
   const std::int64_t n = m_shape.n;
-  const Diagnosis diagnosis{memory.report->words, A.count};
+  const Diagnosis diagnosis{memory.report->words, A.count, 0, number};
   if (n == 0 || A.count == 0) {
     Kokkos::parallel_for("Trikkos::Workspace::reset", range(exec, 1),
                          ResetReport{memory.report, A.count});
@@ -191,13 +191,15 @@ void Solver<T, Exec, W>::solve(const Exec& exec, std::byte* start, const Systems
   };
   // factors need no memory for each system
   const std::int64_t in_flight = factored && !m_guard.measures() ? most_in_flight : m_in_flight;
-  for (std::int64_t first = 0; first < A.count; first += in_flight) {
-    const std::int64_t count = std::min(in_flight, A.count - first);
-    const Problem<T, W> problem{
-        solved.block(first, count), b.block(first), x.block(first), memory.storage,
-        diagnosis.of(first, n),     first == 0};
+  const Problem<T, W> all{solved, b, x, memory.storage, diagnosis, true};
+  const std::int64_t slab = std::min(A.slab, all.slab());
+  for (std::int64_t first = 0, count; first < A.count; first += count) {
+    count = in_flight < slab ? std::min(in_flight, slab - first % slab)
+                             : std::min(in_flight / slab * slab, A.count - first);
+    Problem<T, W> problem = all.block(first, count);
+    problem.resets = first == 0;
     const std::int64_t scale_stride = A.is_shared() ? 0 : n;
-    m_guard.run(exec, A.block(first, count), problem, first, memory.guard, memory.report,
+    m_guard.run(exec, A.block(first, count), problem, memory.guard, memory.report,
                 [&](const Problem<T, W>& p) {
                   run(p);
                   if (scales_columns())

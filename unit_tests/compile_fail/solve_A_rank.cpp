@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// expect: Trikkos::solve: b must have rank 2 (system, row), as A has
+// expect: Trikkos::solve: b must have the rank of A, unless A has rank 1 (row)
 
 #include <Trikkos.hpp>
 

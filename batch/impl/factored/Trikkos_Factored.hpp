@@ -98,7 +98,8 @@ class FactoredCall {
   void launch(const Exec& exec, const Problem<T>& problem, const Factors<T>& factors) const {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<FactoredShape<T>::most_threads, 2>>;
     const int systems = m_on_chip.systems(Interleaved, each);
-    const int league = static_cast<int>((problem.count() + systems - 1) / systems);
+    const SystemTiles tiles(problem.slab(), systems);
+    const int league = static_cast<int>(tiles.count(problem.count()));
     // light last: the other way round nvcc spends a minute on the policy's type
     const auto policy = light(Kokkos::Experimental::prefer(
         Teams(exec, league, m_on_chip.threads(systems, each))
@@ -107,8 +108,8 @@ class FactoredCall {
             systems, each, sizeof(T) * static_cast<std::size_t>(factors.words)))));
     Kokkos::parallel_for(
         "Trikkos::factored", policy,
-        SolveFactored<T, each, Interleaved>{factors, problem.b, problem.x, problem.count(),
-                                            problem.diagnosis, m_on_chip, systems});
+        SolveFactored<T, each, Interleaved>{factors, problem.b, problem.x, tiles, problem.diagnosis,
+                                            m_on_chip, systems});
   }
 
   Stable m_stable;

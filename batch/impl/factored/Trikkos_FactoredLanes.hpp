@@ -35,21 +35,31 @@ struct SolveFactoredLanes {
   static std::int64_t group_words(std::int64_t n) { return n * vectors * width; }
 
   void operator()(std::int64_t group) const {
-    const std::int64_t count = problem.count(), vector_count = (count + width - 1) / width;
-    const std::int64_t end = (group + 1) * vector_count / groups;
+    const SystemTiles tiles(problem.slab(), width);
+    const std::int64_t count = tiles.count(problem.count());
+    const std::int64_t end = (group + 1) * count / groups;
     auto* const z = reinterpret_cast<V*>(problem.storage + group * group_words(factors.n));
-    std::int64_t v = group * vector_count / groups;
-    for (; v + vectors <= end && (v + vectors) * width <= count; v += vectors)
-      sweep<vectors>(v * width, width, z);
-    for (; v < end; ++v)
-      sweep<1>(v * width, static_cast<int>(std::min<std::int64_t>(width, count - v * width)), z);
+    const auto all_full = [&](std::int64_t t) {
+      bool full = t + vectors <= end;
+      for (int j = 0; full && j < vectors; ++j) full = tiles[t + j].count == width;
+      return full;
+    };
+    for (std::int64_t t = group * count / groups; t < end;) {
+      const bool many = all_full(t);
+      many ? sweep<vectors>(tiles, t, z) : sweep<1>(tiles, t, z);
+      t += many ? vectors : 1;
+    }
   }
 
  private:
-  /// `many` vectors from system `first` on, the last of which has `count` lanes.
+  /// `many` tiles from the t-th on, a vector each: full ones, or one.
   template <int many>
-  void sweep(std::int64_t first, int count, V* z) const {
+  void sweep(const SystemTiles& tiles, std::int64_t t, V* z) const {
     const std::int64_t n = factors.n;
+    const int count = many > 1 ? width : tiles[t].count;
+    const T* starts[many];
+    for (int j = 0; j < many; ++j) starts[j] = problem.b[tiles[t + j].first].data;
+    Vectors<const T> b = problem.b;  // strides of its own would be looked at for each vector
     const auto coefficient = [&](typename F::Band band, std::int64_t i) {
       return in_all_lanes(factors.at(band, i, 0));
     };
@@ -58,7 +68,8 @@ struct SolveFactoredLanes {
     for (std::int64_t i = 0; i < n; ++i) {
       const V inverse = coefficient(F::inverse, i), lower = -coefficient(F::lower, i);
       for (int j = 0; j < many; ++j) {
-        const V d = load_lanes<T>(problem.b, first + j * width, count, i);
+        b.data = starts[j];
+        const V d = load_lanes<T>(b, count, i);
         v[j] = fused(lower, v[j], product(inverse, d));
         z[i * many + j] = v[j];
       }
@@ -90,10 +101,11 @@ struct SolveFactoredLanes {
       }
     }
     for (int j = 0; j < many; ++j) {
+      const std::int64_t first = tiles[t + j].first;
       for (int l = 0; l < count; ++l)
-        if (!(lane(probe[j], l) == 0)) diagnose(first + j * width + l, z + j, many, l);
-      for (std::int64_t i = 0; i < n; ++i)
-        store_lanes(problem.x, first + j * width, stored, i, z[i * many + j]);
+        if (!(lane(probe[j], l) == 0)) diagnose(first + l, z + j, many, l);
+      const Vectors<T> x = problem.x.block(first);
+      for (std::int64_t i = 0; i < n; ++i) store_lanes(x, stored, i, z[i * many + j]);
     }
   }
   /// What is not finite is reported in b, which is still what it was, and in x.

@@ -109,7 +109,7 @@ struct SolveFactored {
   Factors<T> factors;
   Vectors<const T> b;
   Vectors<T> x;
-  std::int64_t count;
+  SystemTiles tiles;  // one a team
   Diagnosis diagnosis;
   FactoredShape<T> shape;
   int systems;
@@ -121,9 +121,9 @@ struct SolveFactored {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     using F = Factors<T>;
     const int t = member.team_rank(), n = shape.n, chunks = shape.chunks;
-    const std::int64_t first = std::int64_t(member.league_rank()) * systems;
-    const std::int64_t rest = count - first;
-    const int here = rest < systems ? static_cast<int>(rest) : systems;
+    const SystemTiles::Tile these = tiles[member.league_rank()];
+    const std::int64_t first = these.first;
+    const int here = these.count;
     T* const tile = team_scratch<T, staging_alignment>(member, shape.scratch_bytes(systems));
     T* const handed = tile + shape.tile_words(systems);
     Staging<Member> staging(member, handed + 2 * shape.handed_words(systems));
