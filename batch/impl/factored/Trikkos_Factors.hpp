@@ -234,10 +234,10 @@ struct FactorMatrix {
         }
       member.team_barrier();
       for (int k = t; k < m; k += threads) {
-        const typename F::Band bands[] = {F::inverse, F::lower, F::upper, F::column, F::last};
+        const typename F::Band order[] = {F::inverse, F::lower, F::upper, F::column, F::last};
         for (int j = 0; j < 5; ++j)
-          if (factors.band[bands[j]] != nullptr)
-            factors.row(bands[j], first + k) = staged[j * block + k];
+          if (factors.band[order[j]] != nullptr)
+            factors.row(order[j], first + k) = staged[j * block + k];
       }
       member.team_barrier();
     }

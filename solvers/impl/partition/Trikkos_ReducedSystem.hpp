@@ -171,12 +171,12 @@ struct DescendCoarse {
       else
         descend_tree(b, 1, lanes / 2, leaf, word);
     }
-    T words[4 * W];
-    put_bounds([&](int k) -> T& { return words[k]; }, b);
+    T x[4 * W];
+    put_bounds([&](int k) -> T& { return x[k]; }, b);
     TRIKKOS_UNROLL(W)
     for (int k = W; k < 2 * W; ++k) {
-      if (i > 0) out[2 * W * i + k] = words[k];
-      if (i < layout.segments - 1) out[2 * W * i + W + k] = words[W + k];
+      if (i > 0) out[2 * W * i + k] = x[k];
+      if (i < layout.segments - 1) out[2 * W * i + W + k] = x[W + k];
     }
   }
 };
