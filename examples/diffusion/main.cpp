@@ -9,11 +9,10 @@
 #include <Trikkos.hpp>
 #include <algorithm>
 #include <cmath>
+#include <common/CommandLine.hpp>
+#include <common/Picture.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <fstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -50,40 +49,22 @@ void for_field(const Exec& exec, const char* label, const Field& C, const F& f) 
   Kokkos::parallel_for(label, Points(exec, {0, 0}, {C.extent_int(0), C.extent_int(1)}), f);
 }
 
-/// Lines of an image, one a few steps: hot is bright.
-class Picture {
- public:
-  void add(const Exec& exec, const Field& C) {
-    const auto ring = Kokkos::subview(C, 0, Kokkos::ALL);
-    const Vector copy("picture", ring.extent(0));
-    Kokkos::deep_copy(exec, copy, ring);
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, copy);
-    m_lines.emplace_back(host.data(), host.data() + host.size());
-  }
-  /// A portable pixmap, distance across and time down.
-  void write(const std::string& path) const {
-    std::ofstream file(path, std::ios::binary);
-    file << "P6\n" << m_lines.front().size() << ' ' << m_lines.size() << "\n255\n";
-    for (const auto& line : m_lines)
-      for (const double v : line) {
-        const auto channel = [&](double from) {
-          return static_cast<char>(std::clamp(3 * ((v + 1.5) / 3 - from), 0., 1.) * 255);
-        };
-        for (const double from : {0., 1. / 3, 2. / 3}) file.put(channel(from));
-      }
-    if (!file.flush()) throw std::runtime_error("--picture: cannot write " + path);
-  }
-
- private:
-  std::vector<std::vector<double>> m_lines;
-};
+/// A line of the picture: the first ring.
+std::vector<double> first_ring(const Exec& exec, const Field& C) {
+  const auto ring = Kokkos::subview(C, 0, Kokkos::ALL);
+  const Vector copy("picture", ring.extent(0));
+  Kokkos::deep_copy(exec, copy, ring);
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, copy);
+  return std::vector<double>(host.data(), host.data() + host.size());
+}
 
 struct Outcome {
   double error, seconds;  // the largest error at the end; of all steps
   Trikkos::Status status;
 };
 
-Outcome diffuse(const Exec& exec, const Size& size, Picture* picture, bool shows_progress) {
+Outcome diffuse(const Exec& exec, const Size& size, Example::Picture* picture,
+                bool shows_progress) {
   const std::int64_t rings = size.rings, points = size.points, steps = size.steps;
   const double dt = end_time / static_cast<double>(steps);
   const double s = dt / 2 * static_cast<double>(points) * static_cast<double>(points);
@@ -102,7 +83,7 @@ Outcome diffuse(const Exec& exec, const Size& size, Picture* picture, bool shows
   const Kokkos::Timer timer;
   for (std::int64_t step = 0; step < steps; ++step) {
     if (picture != nullptr && step % std::max<std::int64_t>(steps / 250, 1) == 0)
-      picture->add(exec, C);
+      picture->add(first_ring(exec, C));
     for_field(
         exec, "right-hand sides", C, KOKKOS_LAMBDA(std::int64_t k, std::int64_t i) {
           const double left = C(k, i > 0 ? i - 1 : points - 1);
@@ -110,16 +91,14 @@ Outcome diffuse(const Exec& exec, const Size& size, Picture* picture, bool shows
           b(k, i) = C(k, i) + s * (left - 2 * C(k, i) + right);
         });
     Trikkos::solve(exec, plan, b, C);
-    if (shows_progress && (step + 1) % std::max<std::int64_t>(steps / 20, 1) == 0) {
+    if (shows_progress && Example::is_progress_due(step + 1, steps)) {
       exec.fence("progress");
-      std::printf("\rstep %lld of %lld, %.1f s", static_cast<long long>(step + 1),
-                  static_cast<long long>(steps), timer.seconds());
-      std::fflush(stdout);
+      Example::show_progress(step + 1, steps, timer.seconds());
     }
   }
   exec.fence("last step");
   Outcome r{0, timer.seconds(), plan.status(exec)};
-  if (shows_progress) std::printf("\nalgorithm       %s\n", name(plan.algorithm()));
+  if (shows_progress) std::printf("algorithm       %s\n", name(plan.algorithm()));
   Kokkos::parallel_reduce(
       "error", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rings * points),
       KOKKOS_LAMBDA(std::int64_t at, double& largest) {
@@ -147,14 +126,6 @@ bool shows_order(const Exec& exec) {
   return good;
 }
 
-std::int64_t number(const std::string& option, const char* text) {
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  if (*end != '\0' || !(value >= 1 && value <= 1e9) || value != std::floor(value))
-    throw std::invalid_argument(option + " is '" + text + "', expected a whole number up to 1e9");
-  return static_cast<std::int64_t>(value);
-}
-
 int run(int argc, char* argv[]) {
   Size size;
   std::string path;
@@ -174,11 +145,11 @@ int run(int argc, char* argv[]) {
     if (k + 1 == argc) throw std::invalid_argument(option + ": expected a value, see --help");
     const char* const value = argv[++k];
     if (option == "--rings")
-      size.rings = number(option, value);
+      size.rings = Example::number(option, value);
     else if (option == "--points")
-      size.points = number(option, value);
+      size.points = Example::number(option, value);
     else if (option == "--steps")
-      size.steps = number(option, value);
+      size.steps = Example::number(option, value);
     else if (option == "--picture")
       path = value;
     else
@@ -189,7 +160,7 @@ int run(int argc, char* argv[]) {
 
   std::printf("%lld rings of %lld points, %lld steps\n", static_cast<long long>(size.rings),
               static_cast<long long>(size.points), static_cast<long long>(size.steps));
-  Picture picture;
+  Example::Picture picture(-1.5, 1.5);
   const Outcome r = diffuse(exec, size, path.empty() ? nullptr : &picture, true);
   const double unknowns = static_cast<double>(size.rings * size.points * size.steps);
   std::printf("time            %.3f s, %.3f ns an unknown and step\n", r.seconds,
