@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <ManySystems.hpp>
+#include <Message.hpp>
 #include <array>
 #include <limits>
 #include <random>
@@ -342,27 +343,17 @@ TEST(TEST_CATEGORY, axes_along) {
   }
 }
 
-template <class Body>
-std::string sentence(const Body& body) {
-  try {
-    body();
-  } catch (const std::invalid_argument& e) {
-    return e.what();
-  }
-  return "(no exception)";
-}
 TEST(TEST_CATEGORY, axes_errors) {
   const TEST_EXECSPACE exec;
   const auto v = make_cube<double>(Layout::right, {3, 4, 5});
-  EXPECT_EQ(sentence([&] { Trikkos::along(v, 3); }), "Trikkos::along: axis is 3, expected 0 to 2");
-  EXPECT_EQ(sentence([&] { Trikkos::along(v, -1); }),
-            "Trikkos::along: axis is -1, expected 0 to 2");
+  EXPECT_EQ(message([&] { Trikkos::along(v, 3); }), "Trikkos::along: axis is 3, expected 0 to 2");
+  EXPECT_EQ(message([&] { Trikkos::along(v, -1); }), "Trikkos::along: axis is -1, expected 0 to 2");
   const auto lines = Trikkos::along(v, 2), turned = Trikkos::along(v, 0);
   const auto cube = [](std::int64_t a, std::int64_t b, std::int64_t c) {
     return Trikkos::along(make_cube<double>(Layout::right, {a, b, c}), 2);  // only its extents
   };
   const auto solve = [&](const auto& A, const auto& b, const auto& x) {
-    return sentence([&] { static_cast<void>(Trikkos::solve(exec, A, b, x)); });
+    return message([&] { static_cast<void>(Trikkos::solve(exec, A, b, x)); });
   };
   using Lines = std::remove_cvref_t<decltype(lines)>;
   const auto of = [](const Lines& l, const Lines& d) {

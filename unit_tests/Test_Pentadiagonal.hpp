@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Message.hpp>
 #include <Pentadiagonals.hpp>
 #include <Trikkos.hpp>
 
@@ -314,16 +315,6 @@ TEST(TEST_CATEGORY, pentadiagonal_withstands_the_breaker) {
 }
 
 // ---- sentences
-
-template <class F>
-std::string message(const F& f) {
-  try {
-    f();
-  } catch (const std::invalid_argument& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(TEST_CATEGORY, pentadiagonal_errors_say_what_is_wrong) {
   const TEST_EXECSPACE exec;
