@@ -64,6 +64,7 @@ void for_slabs(const Array<T>& batch, const Lines& lines, const F& f) {
     f(batch, lines);
   } else {
     const auto in_slab = static_cast<std::int64_t>(lines.extent(1));
+    if (batch.size() == 0) return;
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(lines.extent(0)); ++i)
       f(Kokkos::subview(batch,
                         Kokkos::pair<std::int64_t, std::int64_t>(i * in_slab, (i + 1) * in_slab),
