@@ -31,16 +31,19 @@ struct OnChipShape {
   int n = 0, rows = 0, lanes = 0, levels = 0;  // no lanes: a team cannot hold a system
   int in_rows = 0;  // words of a slot of the tree that take the place of rows
 
-  /// In so many bytes of scratch; with partitions of so many rows exactly, if any.
-  OnChipShape(std::int64_t n_, bool interleaved, int granted, std::int64_t exactly = 0) {
+  /// In so many bytes of scratch; with partitions of a multiple of `multiple` rows, or of so many
+  /// rows exactly, if any.
+  OnChipShape(std::int64_t n_, bool interleaved, int granted, int multiple,
+              std::int64_t exactly = 0) {
     if (n_ < 1 || n_ > granted) return;
     n = static_cast<int>(n_);
     levels = n > 1 ? 1 : 0;
     const auto partition = [&] { return (n + partitions() - 1) / partitions(); };
     const std::int64_t most = exactly > 0 ? exactly : longest;
     while (partition() > most && partitions() < most_lanes) ++levels;
-    // odd: threads that read rows an even number of words apart compete for banks
-    rows = exactly > 0 ? static_cast<int>(exactly) : std::max(partition() | 1, 3);
+    // an odd number of multiples: threads that read rows a power of two apart compete for banks
+    rows = exactly > 0 ? static_cast<int>(exactly)
+                       : multiple * ((std::max(partition(), 2) + multiple - 1) / multiple | 1);
     lanes = std::max(default_lanes, partitions());
     // as many systems as memory moves at a time, or half of that where an SM holds two teams then
     constexpr int line = 128 / sizeof(T);
@@ -49,7 +52,7 @@ struct OnChipShape {
       if (systems() >= line && !fits(std::max(granted / 2, scratch_limit))) lanes /= 2;
     }
     while (!fits(granted) && systems() > 1) lanes /= 2;
-    if (!fits(granted) || partition() > most || rows > longest || rows < 2) lanes = 0;
+    if (!fits(granted) || partition() > most || rows >= longest + multiple || rows < 2) lanes = 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION int partitions() const { return 1 << levels; }
   KOKKOS_FORCEINLINE_FUNCTION int systems() const { return lanes >> levels; }
@@ -305,7 +308,8 @@ class DeviceSystems {
 
  private:
   OnChipShape<T, W> shape(bool interleaved) const {
-    return {m_n, interleaved, granted_scratch<Exec>(), m_exactly};
+    return {m_n, interleaved, granted_scratch<Exec>(), Elimination::default_row_multiple,
+            m_exactly};
   }
 
   static bool can_load_in_bulk(const Problem<T, W>& problem) {

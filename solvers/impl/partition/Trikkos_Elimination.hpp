@@ -53,7 +53,7 @@ concept EliminationOf = PartitionRows<Rows> &&
   // rows of a partition on a device unless options say otherwise
   { E::device_rows } -> std::convertible_to<int>;
   // partitions whose size is chosen for them have a multiple of so many rows
-  { E::default_row_multiple } -> std::convertible_to<std::int64_t>;
+  { E::default_row_multiple } -> std::convertible_to<int>;
   // of a partition of given size, the rows that are eliminated one after the other
   { E::rows_in_one_go(std::int64_t()) } -> std::same_as<std::int64_t>;
   // first pass: the partition's 2W rows of the reduced system

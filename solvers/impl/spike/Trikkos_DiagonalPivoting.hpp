@@ -176,7 +176,7 @@ struct DiagonalPivoting {
   static constexpr int half_bandwidth = 1;
   /// Even: where the diagonal is zero, partitions of an odd number of rows are singular.
   static constexpr int device_rows = 16;
-  static constexpr std::int64_t default_row_multiple = 2;
+  static constexpr int default_row_multiple = P == Pivoting::none ? 1 : 2;
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
     return partition_size;
   }
