@@ -148,9 +148,9 @@ struct Case {
 };
 
 // Every option with every size, and more right-hand sides than are in flight at a time.
-std::vector<Case> cases() {
+std::vector<Case> cases(std::int64_t largest) {
   std::vector<Case> all;
-  for (const std::int64_t n : {1, 1000, 100003}) {
+  for (const std::int64_t n : {std::int64_t(1), std::int64_t(1000), largest}) {
     for (const auto algorithm : Trikkos::algorithms) {
       const Options options = Options{}.algorithm(algorithm);
       const std::int64_t many = n == 1 ? 20000 : n == 1000 ? 300 : 5;
@@ -230,8 +230,8 @@ void expect_contract_for(const Exec& exec, const Case& c, const Vector& b, const
 }
 
 template <class T, class Exec>
-void expect_contract() {
-  for (const Case& c : cases()) {
+void expect_contract(std::int64_t largest) {
+  for (const Case& c : cases(largest)) {
     SCOPED_TRACE(c.name());
     // A new one each time: nothing that Kokkos allocates with its first kernel is there yet.
     const Exec exec = other_instance<Exec>();
@@ -432,9 +432,9 @@ TEST(TEST_CATEGORY, contract_solves_can_be_captured) {
 TEST(TEST_CATEGORY, contract_watch_notices_violations) {
   watch_notices_violations<TEST_EXECSPACE>();
 }
-TEST(TEST_CATEGORY, contract_of_solve_double) { expect_contract<double, TEST_EXECSPACE>(); }
+TEST(TEST_CATEGORY, contract_of_solve_double) { expect_contract<double, TEST_EXECSPACE>(100003); }
 TEST(TEST_CATEGORY, contract_of_solve_complex) {
-  expect_contract<Kokkos::complex<float>, TEST_EXECSPACE>();
+  expect_contract<Kokkos::complex<float>, TEST_EXECSPACE>(10007);
 }
 TEST(TEST_CATEGORY, contract_of_variable_batch) {
   expect_contract_of_variable_batch<TEST_EXECSPACE>();
