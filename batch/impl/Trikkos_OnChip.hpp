@@ -328,8 +328,8 @@ class DeviceSystems {
   template <bool Interleaved>
   void launch(const Exec& exec, const Problem<T, W>& problem) const {
     using Kernel = SolveOnChip<T, Elimination, Interleaved>;
-    // of more threads than there are: else registers are hoarded for addresses
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<384, 1>>;
+    // of more threads than there are: else registers are hoarded for addresses; wide rows need all
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<(W > 1 ? 256 : 384), 1>>;
     OnChipShape<T, W> shape = this->shape(Interleaved);
     shape.in_rows = Kernel::in_rows;
     const SystemTiles tiles(problem.slab(), shape.systems());

@@ -28,6 +28,16 @@
 
 namespace Trikkos::Impl {
 
+/// f(i) for i in [begin, end), each a constant: loops over the parts of an array stay in registers
+/// then, which no pragma makes sure of where bounds depend on another loop.
+template <int begin, int end, class F>
+KOKKOS_FORCEINLINE_FUNCTION void for_constants(const F& f) {
+  [&]<int... i>(std::integer_sequence<int, i...>) {
+    (f(std::integral_constant<int, begin + i>{}), ...);
+  }
+  (std::make_integer_sequence<int, (end > begin ? end - begin : 0)>{});
+}
+
 /// Lanes of complex numbers: their real parts and their imaginary parts.
 template <class V>
 struct ComplexLanes {

@@ -101,6 +101,7 @@ struct SubstituteTiles {
     merge_tree(
         member, SegmentArray<T, W>{nodes, lanes}, lanes, levels, elimination.reduce(rows),
         [&](int slot, const Node& node) {
+          TRIKKOS_UNROLL(Node::words)
           for (int k = 0; k < Node::words; ++k) nodes[k * lanes + slot] = node.g[k];
         },
         [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,

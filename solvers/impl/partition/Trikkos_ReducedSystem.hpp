@@ -122,6 +122,7 @@ struct MergeCoarse {
         member, SegmentArray<T, W>{team_scratch<T>(member, scratch_bytes()), lanes}, lanes,
         CoarseTree<T, W>::levels, s,
         [&](int slot, const Node& node) {
+          TRIKKOS_UNROLL(Node::words)
           for (int k = 0; k < Node::words; ++k) nodes[slot * Node::words + k] = node.g[k];
         },
         [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,

@@ -39,24 +39,23 @@ struct Staircase {
   /// with `Shift` moved so that the window starts behind the unknown; row Rows - 1 - t becomes its
   /// pivot row, divided by its coefficient. `least` becomes the smallest square of all that come
   /// here but that of the last, which is returned. With `Scaled` only zeros count as zero.
-  template <bool Scaled, bool Shift = false>
-  KOKKOS_FORCEINLINE_FUNCTION Real<V> eliminate(int t, int bare, Real<V>& least) {
-    const int column = window + t, last = Rows - 1 - t;
-    const auto scale = scale_if<Scaled>(column, last);
-    TRIKKOS_UNROLL(Rows)
-    for (int i = 1; i < last; ++i) {
+  template <bool Scaled, int t = 0, bool Shift = false>
+  KOKKOS_FORCEINLINE_FUNCTION Real<V> eliminate(int bare, Real<V>& least) {
+    constexpr int column = window + t, last = Rows - 1 - t;
+    const auto scale = scale_if<Scaled, last>(column);
+    for_constants<1, last>([&](auto i) {
       const auto r = rotation<Scaled>(row[i - 1][column], row[i][column]);
       least = select(r.h2 < least, r.h2, least);
-      combine<Shift>(i, t, t == 0 && i >= bare, {r.c, r.s, conjugate(r.c), conjugate(r.s)});
+      combine<Shift, i, t>(t == 0 && i >= bare, {r.c, r.s, conjugate(r.c), conjugate(r.s)});
       row[i][column] = r.p;
-    }
+    });
     // not clamped: a column of zeros spoils what is left
     const V alpha = row[last - 1][column], beta = row[last][column];
     const Real<V> square = sum_of_squares(alpha, beta), root = rough_root(square);
     const Real<V> inverse = reciprocal_from(square, root) * scale;
-    combine<Shift>(last, t, t == 0 && last >= bare,
-                   {product(root, alpha), product(root, beta), product(inverse, conjugate(alpha)),
-                    product(inverse, conjugate(beta))});
+    combine<Shift, last, t>(t == 0 && last >= bare, {product(root, alpha), product(root, beta),
+                                                     product(inverse, conjugate(alpha)),
+                                                     product(inverse, conjugate(beta))});
     return square;
   }
 
@@ -65,13 +64,14 @@ struct Staircase {
   struct Factors {
     V c, s, p, q;
   };
-  KOKKOS_FORCEINLINE_FUNCTION static int end(int i, int t) {
+  static constexpr int end(int i, int t) {
     const int steps = window + Lead + i + t + 1;
     return steps > columns ? columns : steps;
   }
   /// P, which is row i - 1, with B, which is row i.
-  template <bool Shift>
-  KOKKOS_FORCEINLINE_FUNCTION void combine(int i, int t, bool is_bare, const Factors& r) {
+  template <bool Shift, int i, int t>
+  KOKKOS_FORCEINLINE_FUNCTION void combine(bool is_bare, const Factors& r) {
+    constexpr int shift = Shift ? 1 : 0, both_end = end(i - 1, t), row_end = end(i, t);
     V(&P)[columns] = row[i - 1];
     V(&B)[columns] = row[i];
     const auto both = [&](int j, int to) {
@@ -80,32 +80,33 @@ struct Staircase {
       P[to] = n;
     };
     if (is_bare) {
-      TRIKKOS_UNROLL(columns)
+      TRIKKOS_UNROLL(rhs)
       for (int j = 0; j < rhs; ++j) {
         B[j] = product(r.p, P[j]);
         P[j] = -product(r.s, P[j]);
       }
     } else {
-      TRIKKOS_UNROLL(columns)
+      TRIKKOS_UNROLL(rhs)
       for (int j = 0; j < rhs; ++j) both(j, j);
     }
     both(rhs, rhs);
-    constexpr int shift = Shift ? 1 : 0;
     TRIKKOS_UNROLL(columns)
-    for (int j = window + t + 1; j < end(i - 1, t); ++j) both(j, j - shift);
+    for (int j = window + t + 1; j < both_end; ++j) both(j, j - shift);
     TRIKKOS_UNROLL(columns)
-    for (int j = end(i - 1, t); j < end(i, t); ++j) {
+    for (int j = both_end; j < row_end; ++j) {
       P[j - shift] = product(r.c, B[j]);
       B[j] = product(r.q, B[j]);
     }
   }
   /// Scales a column by a power of two that brings its largest entry near 1, and returns that.
-  template <bool Scaled>
-  KOKKOS_FORCEINLINE_FUNCTION Real<V> scale_if(int column, int last) {
+  template <bool Scaled, int last>
+  KOKKOS_FORCEINLINE_FUNCTION Real<V> scale_if(int column) {
     if constexpr (!Scaled) return constant<Real<V>>(1);
     auto field = exponent_field(row[0][column]);
+    TRIKKOS_UNROLL(last)
     for (int i = 1; i <= last; ++i) field = larger_words(field, exponent_field(row[i][column]));
     const auto s = scale_for<Real<V>>(field);
+    TRIKKOS_UNROLL(last + 1)
     for (int i = 0; i <= last; ++i) row[i][column] = product(s, row[i][column]);
     return s;
   }

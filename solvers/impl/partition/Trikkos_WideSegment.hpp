@@ -139,17 +139,16 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge_rows(const Segment<V, W>& left,
     for (int j = 0; j <= i; ++j) to[both.window + half + j] = right.w[S::rhs(i) + 1 + j];
   }
   least = constant<Real<V>>(1);
-  TRIKKOS_UNROLL(half)
-  for (int t = 0; t < half; ++t) {
-    both.template eliminate<Scaled>(t, half, least);
+  for_constants<0, half>([&](auto t) {
+    both.template eliminate<Scaled, t>(half, least);
     const V(&pivot)[both.columns] = both.row[2 * half - 1 - t];
-    int to = node.start(t);
-    node.g[to++] = pivot[both.rhs];
+    constexpr int to = node.start(t), first = both.window + t + 1;
+    node.g[to] = pivot[both.rhs];
     TRIKKOS_UNROLL(half)
-    for (int j = 0; j < half; ++j) node.g[to++] = pivot[j];
+    for (int j = 0; j < half; ++j) node.g[to + 1 + j] = pivot[j];
     TRIKKOS_UNROLL(2 * half)
-    for (int j = both.window + t + 1; j < both.columns; ++j) node.g[to++] = pivot[j];
-  }
+    for (int j = first; j < both.columns; ++j) node.g[to + 1 + half + j - first] = pivot[j];
+  });
   S s;
   TRIKKOS_UNROLL(half)
   for (int i = 0; i < half; ++i) {
@@ -238,16 +237,18 @@ KOKKOS_INLINE_FUNCTION Bounds<V, W> solve_root(const Segment<V, W>& s, bool peri
     }
   }
   Real<V> least = constant<Real<V>>(1);
-  for (int t = 0; t < half - 1; ++t) ends.template eliminate<true>(t, half, least);
+  for_constants<0, half - 1>([&](auto t) { ends.template eliminate<true, t>(half, least); });
 
   const V(&left)[ends.columns] = ends.row[0];
   V x[half];
   x[half - 1] = product(left[ends.rhs], reciprocal(left[ends.columns - 1]));
-  for (int t = half - 2; t >= 0; --t) {
-    const V(&pivot)[ends.columns] = ends.row[half - 1 - t];
+  for_constants<1, half>([&](auto i) {
+    constexpr int t = half - 1 - i;
+    const V(&pivot)[ends.columns] = ends.row[i];
     x[t] = pivot[ends.rhs];
+    TRIKKOS_UNROLL(half)
     for (int j = t + 1; j < half; ++j) x[t] = fused(-pivot[ends.window + j], x[j], x[t]);
-  }
+  });
   Bounds<V, W> b;
   for (int j = 0; j < W; ++j) {
     b.x[j] = wrap(x[W + j]);

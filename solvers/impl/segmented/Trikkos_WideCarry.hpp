@@ -44,7 +44,7 @@ KOKKOS_FORCEINLINE_FUNCTION void carry(CarriedRows<V, W, Outer>& rows, const Equ
   TRIKKOS_UNROLL(2 * W + 1)
   for (int j = 0; j < 2 * W + 1; ++j) last[rows.window + j] = e.a[j];
   Real<V> least = constant<Real<V>>(1);
-  rows.template eliminate<false, true>(0, 2 * W, least);
+  rows.template eliminate<false, 0, true>(2 * W, least);
 }
 /// Of the unknown that went last.
 template <int W, class V>
@@ -197,7 +197,7 @@ struct WideCarry {
     const auto step = [&](Index k, const Equation<V, W>& e) {
       put(W, e);
       Real<V> others = least;  // small ones of them do no harm: rows are scaled
-      const Real<V> square = carried.template eliminate<false, true>(0, W + 1, others);
+      const Real<V> square = carried.template eliminate<false, 0, true>(W + 1, others);
       least = select(square < least, square, least);
       BackRow<V, W> back;
       back.f = carried.row[W][carried.rhs];
