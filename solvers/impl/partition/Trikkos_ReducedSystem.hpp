@@ -185,7 +185,12 @@ struct DescendCoarse {
 /// The same for a few segments, by one thread: merged into one from left to right.
 template <class T, int W = 1>
 struct ChainCoarse {
-  static constexpr int most = 8;  // one more costs about as much as a level of the tree
+  /// One more costs about as much as a level of the tree; but where systems alone keep a device
+  /// busy, what trees leave idle costs more.
+  static constexpr int most = 8, most_of_many = 32, many = 1024;
+  static bool is_for(std::int64_t segments, std::int64_t systems) {
+    return segments <= (systems < many ? most : most_of_many);
+  }
 
   T* work;
   TeamLayout layout;
@@ -227,7 +232,7 @@ struct ReducedSystem {
   void launch(const Exec& exec, std::int64_t count, const std::string& label) const {
     constexpr int lanes = CoarseTree<T, W>::lanes;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<lanes, 1>>;
-    if (layout.segments <= ChainCoarse<T, W>::most) {
+    if (ChainCoarse<T, W>::is_for(layout.segments, count)) {
       Kokkos::parallel_for(label + "chain", range(exec, count),
                            ChainCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis});
       return;
