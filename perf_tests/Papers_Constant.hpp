@@ -35,11 +35,12 @@ struct ConstantBatch {
   /// (system, row): a matrix for each.
   auto own() const {
     const auto array = [&](const Perf::Vector& v) { return systems.array(v); };
+    const auto& A = copies;
     if constexpr (Matrix::half_bandwidth == 1)
-      return Trikkos::Tridiagonal{array(copies.lower), array(copies.diag), array(copies.upper)};
+      return Trikkos::Tridiagonal{array(A.lower), array(A.diag), array(A.upper), A.boundary};
     else
-      return Trikkos::Pentadiagonal{array(copies.lower2), array(copies.lower), array(copies.diag),
-                                    array(copies.upper), array(copies.upper2)};
+      return Trikkos::Pentadiagonal{array(A.lower2), array(A.lower),  array(A.diag),
+                                    array(A.upper),  array(A.upper2), A.boundary};
   }
   Perf::Array rhs() const { return systems.array(b); }
   Perf::Array solution() const { return systems.array(x); }

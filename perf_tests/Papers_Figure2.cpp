@@ -15,13 +15,14 @@ namespace {
 using Batch = ConstantBatch<Trikkos::Tridiagonal<Perf::Vector>>;
 
 /// A step of implicit diffusion, sigma = 1 (equation 11).
+template <Trikkos::Boundary boundary>
 auto diffusion(const Perf::Exec& exec, std::int64_t n) {
   const auto band = [&](double value) {
     const Perf::Vector v(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Papers::band"), n);
     Kokkos::deep_copy(exec, v, value);
     return v;
   };
-  return Trikkos::Tridiagonal{band(-1), band(3), band(-1)};
+  return Trikkos::Tridiagonal{band(-1), band(3), band(-1), boundary};
 }
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(TRIKKOS_HAVE_CUSPARSE)
@@ -65,7 +66,7 @@ Perf::Time cu_thomas_batch(const Perf::Harness& h, const Batch& batch, bool rest
 }
 #endif
 
-std::vector<ConstantWay<Batch>> all_ways() {
+std::vector<ConstantWay<Batch>> open_ways() {
   using Trikkos::Algorithm;
   using Trikkos::Options;
   const auto thomas = Options{}.algorithm(Algorithm::thomas);
@@ -86,6 +87,20 @@ std::vector<ConstantWay<Batch>> all_ways() {
   return ways;
 }
 
+/// The paper's rings have their corners taken out by the formula of Sherman and Morrison, whose
+/// second system is solved once.
+std::vector<ConstantWay<Batch>> periodic_ways() {
+  using Trikkos::Algorithm;
+  using Trikkos::Options;
+  const auto bordered = Options{}.algorithm(Algorithm::thomas);
+  const auto as_paper = Options{}.thomas({Trikkos::Corners::sherman_morrison});
+  return {with_own_matrices<Batch>("own matrices, thomas", bordered),
+          with_own_matrices<Batch>("own matrices, segmented", {}),
+          with_plan<Batch>("one matrix, thomas, Sherman-Morrison (as the paper)", as_paper),
+          with_plan<Batch>("one matrix, thomas, bordered", bordered),
+          with_plan<Batch>("one matrix, factored", Options{}.algorithm(Algorithm::factored))};
+}
+
 }  // namespace
 
 void figure2(const Arguments& arguments) {
@@ -94,9 +109,11 @@ void figure2(const Arguments& arguments) {
       "Interleaved, N unknowns in each of M systems, (-1, 3, -1): a step of implicit diffusion "
       "with sigma = 1. The paper: cuThomasConstantBatch\nis faster than cuThomasBatch for all N "
       "and M that it shows, most of all for large N and moderate M (V100, curves without numbers; "
-      "1000 steps\nwith their right-hand sides, periodic). Here: the solve alone, open, caches "
-      "cold.\n\n");
-  print_constant<Batch>(arguments, diffusion, all_ways());
+      "1000 steps\nwith their right-hand sides, periodic). Here: the solve alone, caches cold. "
+      "cuSPARSE has no periodic one.\n\nOpen systems.\n\n");
+  print_constant<Batch>(arguments, diffusion<Trikkos::Boundary::open>, open_ways());
+  std::printf("Periodic systems.\n\n");
+  print_constant<Batch>(arguments, diffusion<Trikkos::Boundary::periodic>, periodic_ways());
 }
 
 }  // namespace Papers

@@ -117,7 +117,7 @@ double fast_relative_residual(const Matrix& A, const std::vector<T>& x, const st
   return error == 0 ? 0. : static_cast<double>(std::sqrt(error / scale));
 }
 
-/// A x, rounded once (Reference::multiply, but fast).
+/// A x, rounded once from long double (Reference::multiply, but fast).
 template <class Matrix, class T = typename Matrix::value_type>
 std::vector<T> fast_multiply(const Matrix& A, const std::vector<T>& x) {
   if (is_tiny(A)) return Reference::multiply(A, x);

@@ -38,9 +38,10 @@ void fast_error_is_the_reference() {
             EXPECT_TRUE(std::isnan(fast_backward_error(p.A, x, p.b)));
           }
         }
+        // long double first: of sums halfway between two numbers one is as good as the other
         EXPECT_LE(
             Reference::relative_difference(fast_multiply(p.A, p.b), Reference::multiply(p.A, p.b)),
-            1e-18);
+            std::numeric_limits<Trikkos::Impl::Real<T>>::epsilon());
         auto wrong = p.b;
         wrong[n / 2] = std::numeric_limits<Trikkos::Impl::Real<T>>::quiet_NaN();
         EXPECT_TRUE(std::isnan(fast_backward_error(p.A, wrong, p.b)));
@@ -155,20 +156,20 @@ TEST(TEST_CATEGORY, breaker_factored) {
 
 TEST(TEST_CATEGORY, breaker_pentadiagonal) {
   for (const std::int64_t rows : {0, 2, 3, 4, 5, 7, 15, 16, 66, 100})
-    expect_unbroken<2>({Options{}.algorithm(Algorithm::segmented).partition_size(rows)}, 16);
-  expect_unbroken<2>({Options{}, Level::plan}, 16);
+    expect_unbroken<2>({Options{}.algorithm(Algorithm::segmented).partition_size(rows)}, 40);
+  expect_unbroken<2>({Options{}, Level::plan}, 40);
 }
 TEST(TEST_CATEGORY, breaker_pentadiagonal_in_batches) {
   for (const Level level : {Level::batch, Level::interleaved})
     for (const std::int64_t rows : {0, 2, 3, 15, 17})
       expect_unbroken<2>({Options{}.algorithm(Algorithm::segmented).partition_size(rows), level},
-                         16);
+                         40);
 }
 TEST(TEST_CATEGORY, breaker_pentadiagonal_in_kernels) {
   for (const Level level : {Level::team, Level::thread_in_memory})
     for (const std::int64_t rows : {0, 2, 7, 16})
       expect_unbroken<2>({Options{}.algorithm(Algorithm::segmented).partition_size(rows), level},
-                         16);
+                         40);
 }
 
 // ---- what it has found
