@@ -41,12 +41,11 @@ inline FiveBands hyperdiffusion(const Exec& exec, std::int64_t n, double shift) 
   return {band(1), band(-4), band(6 + shift), band(-4), band(1)};
 }
 
-/// The systems as solvers see them: A(), rhs() and solution(). `footprint`: words an unknown of A,
-/// b and x; `necessary`: those that have to move.
 struct PentadiagonalCase {
   ManySystems systems;
-  bool dominant;
+  bool dominant;  // where entries are random
 };
+
 struct PentadiagonalMemory {
   ManySystems systems;
   FiveBands bands;
@@ -57,7 +56,11 @@ inline PentadiagonalMemory with_rhs(const Exec& exec, const ManySystems& systems
   return {systems, bands, Trikkos::gallery_rhs<double>(exec, systems.unknowns(), 2),
           Vector("Perf::x", systems.unknowns())};
 }
-/// With pivoting, A and b are read twice, as in Perf_Problem.hpp.
+
+// The systems as solvers take them: A(), rhs() and solution(). `footprint`: words an unknown of A,
+// b and x; `necessary`: those that have to move. With pivoting, A and b of one system are read
+// twice (Perf_Problem.hpp).
+
 struct OnePentadiagonal : PentadiagonalMemory {
   static constexpr int footprint = 7, necessary = 13;
 
