@@ -42,6 +42,16 @@ struct Gtsv<Kokkos::complex<double>> {
   static constexpr auto solve = LAPACKE_zgtsv_work;
 };
 
+/// f(k) for k < count, by all threads of the host.
+template <class F>
+void for_all_by_host(std::int64_t count, const F& f) {
+  Kokkos::parallel_for(
+      "Perf::for_all_by_host",
+      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<std::int64_t>>(
+          0, count),
+      f);
+}
+
 /// gtsv overwrites the matrix and b: they are restored before each run, which is not timed.
 template <class T>
 Time lapack_gtsv(Harness& harness, const Problem<T>& problem) {

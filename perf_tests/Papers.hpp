@@ -9,7 +9,7 @@
 #include "Perf_Harness.hpp"
 
 /// \file
-/// The tables and figures of two papers, made again with Trikkos:
+/// The tables and figures of three papers, made again with Trikkos:
 ///
 ///   SC'12      L.-W. Chang, J. A. Stratton, H.-S. Kim, W.-M. W. Hwu: A scalable, numerically
 ///              stable, high-performance tridiagonal solver using GPUs, SC'12
@@ -17,6 +17,9 @@
 ///              Implementation of parallel tridiagonal solvers for a heterogeneous computing
 ///              environment, 17th Biennial Computational Techniques and Applications
 ///              Conference, ANZIAM J. (2016)
+///   Gloster et al. 2019
+///              A. Gloster, E. Carroll, M. Bustamante, L. O Naraigh: Efficient interleaved batch
+///              matrix solvers for CUDA (2019)
 ///
 /// Figures are given here as tables. What a paper says of its own machine stands in columns or
 /// lines called "paper".
@@ -45,6 +48,11 @@ void figure12(const Arguments&);  // one large system: our solvers and the libra
 // CTAC 2014
 void throughput(const Arguments&);  // Figures 1 and 2: many small systems
 void table2(const Arguments&);      // errors in single precision
+
+// Gloster et al. 2019
+void figure2(const Arguments&);  // tridiagonal batches with one matrix
+void figure3(const Arguments&);  // pentadiagonal ones, and Figure 4
+void memory(const Arguments&);   // what they take
 
 }  // namespace Papers
 

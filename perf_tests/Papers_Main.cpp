@@ -25,6 +25,8 @@ constexpr Entry entries[] = {
     {"table4", Papers::table4},         {"figure7", Papers::figure7},
     {"figure10", Papers::figure10},     {"figure12", Papers::figure12},
     {"throughput", Papers::throughput}, {"table2", Papers::table2},
+    {"figure2", Papers::figure2},       {"figure3", Papers::figure3},
+    {"memory", Papers::memory},
 };
 
 int usage() {

@@ -3,7 +3,7 @@
 
 #include "Baseline_LAPACK.hpp"
 #include "Baseline_cuSPARSE.hpp"
-#include "Perf_Problem.hpp"
+#include "Perf_ManySystems.hpp"
 
 /// \file
 /// Many systems with a matrix each, side by side in memory (contiguous) or alternating
@@ -17,19 +17,12 @@ using Trikkos::Algorithm;
 using Trikkos::Gallery;
 using Trikkos::Options;
 
+using Perf::Array;
+
 using T = double;
-using Array = Kokkos::View<T**, Kokkos::LayoutStride, Exec>;
 
-struct BatchCase {
+struct BatchCase : Perf::ManySystems {
   Gallery type;
-  std::int64_t n, count;
-  bool interleaved;
-
-  std::int64_t rows() const { return n * count; }
-  Array array(const Kokkos::View<T*, Exec>& memory) const {
-    return Array(memory.data(), interleaved ? Kokkos::LayoutStride(count, 1, n, count)
-                                            : Kokkos::LayoutStride(count, n, n, 1));
-  }
 };
 
 /// Entries are drawn one by one, so that any part of a long matrix is one.
@@ -40,9 +33,9 @@ struct BatchProblem {
 
   BatchProblem(const Exec& exec, const BatchCase& c)
       : batch(c),
-        memory(Trikkos::gallery<T>(exec, c.type, c.rows(), 1)),
-        b(Trikkos::gallery_rhs<T>(exec, c.rows(), 2)),
-        x("Perf::x", c.rows()) {}
+        memory(Trikkos::gallery<T>(exec, c.type, c.unknowns(), 1)),
+        b(Trikkos::gallery_rhs<T>(exec, c.unknowns(), 2)),
+        x("Perf::x", c.unknowns()) {}
   auto A() const {
     return Trikkos::Tridiagonal{batch.array(memory.lower), batch.array(memory.diag),
                                 batch.array(memory.upper)};
@@ -52,27 +45,24 @@ struct BatchProblem {
 /// `solver(harness, problem)` leaves the solutions in problem.x and returns its Time. The largest
 /// backward error of all systems counts.
 template <class Solver>
-void add_solver(Harness& harness, const std::string& name, const BatchCase& c, double limit,
+void add_solver(Harness& harness, const std::string& name, const BatchCase& c,
                 const Solver& solver) {
-  Perf::add(name, [&harness, c, limit, solver](benchmark::State& state) {
-    const double bytes = static_cast<double>(5 * c.rows() * std::int64_t(sizeof(T)));
-    const double ceiling = harness.ceiling(5 * c.rows() * std::int64_t(sizeof(T)));
+  Perf::add(name, [&harness, c, solver](benchmark::State& state) {
+    const std::int64_t bytes = 5 * c.unknowns() * std::int64_t(sizeof(T));
+    const double ceiling = harness.ceiling(bytes);
     const BatchProblem problem(harness.exec(), c);
     const Perf::Time time = solver(harness, problem);
     const double eta = Trikkos::backward_error(harness.exec(), problem.A(), c.array(problem.x),
                                                c.array(problem.b));
-    if (!(eta <= limit)) throw std::runtime_error("backward error " + std::to_string(eta));
-    state.counters["ns/row"] = time.median / static_cast<double>(c.rows()) * 1e9;
-    state.counters["GB/s"] = bytes / time.median * 1e-9;
-    state.counters["of_floor"] = bytes / ceiling / time.median;
-    state.counters["eta"] = eta;
+    Perf::report(state, time, static_cast<double>(c.unknowns()), static_cast<double>(bytes),
+                 ceiling, eta, Perf::tolerated<T>);
     return time;
   });
 }
 
-void add_trikkos(Harness& harness, const std::string& name, const BatchCase& c, double limit,
+void add_trikkos(Harness& harness, const std::string& name, const BatchCase& c,
                  const Options& options) {
-  add_solver(harness, name, c, limit, [options](const Harness& h, const BatchProblem& p) {
+  add_solver(harness, name, c, [options](const Harness& h, const BatchProblem& p) {
     const auto b = p.batch.array(p.b), x = p.batch.array(p.x);
     const Trikkos::Workspace work(h.exec(), p.A(), b, options);
     return h.time([] {}, [&] { Trikkos::solve(h.exec(), work, p.A(), b, x); });
@@ -85,7 +75,7 @@ struct Overwritten {
   explicit Overwritten(const BatchProblem& p) : m_problem(p) {
     for (auto& band : bands)
       band = Kokkos::View<T*, Exec>(
-          Kokkos::view_alloc(Kokkos::WithoutInitializing, "Perf::Overwritten"), p.batch.rows());
+          Kokkos::view_alloc(Kokkos::WithoutInitializing, "Perf::Overwritten"), p.batch.unknowns());
   }
   void restore(const Exec& exec) const {
     const auto& [batch, memory, b, x] = m_problem;
@@ -111,13 +101,11 @@ Perf::Time lapack_gtsv(const Harness& h, const BatchProblem& p) {
   const auto n = static_cast<lapack_int>(p.batch.n);
   return h.time([&] { copy.restore(h.exec()); },
                 [&] {
-                  Kokkos::parallel_for(
-                      "Perf::lapack_gtsv", Kokkos::RangePolicy<Exec>(h.exec(), 0, p.batch.count),
-                      [=](std::int64_t k) {
-                        const auto at = [&](const auto& v) { return v.data() + k * n; };
-                        LAPACKE_dgtsv_work(LAPACK_COL_MAJOR, n, 1, at(copy.bands[0]) + 1,
-                                           at(copy.bands[1]), at(copy.bands[2]), at(p.x), n);
-                      });
+                  Perf::for_all_by_host(p.batch.count, [&](std::int64_t k) {
+                    const auto at = [&](const auto& v) { return v.data() + k * n; };
+                    LAPACKE_dgtsv_work(LAPACK_COL_MAJOR, n, 1, at(copy.bands[0]) + 1,
+                                       at(copy.bands[1]), at(copy.bands[2]), at(p.x), n);
+                  });
                 });
 }
 #endif
@@ -162,43 +150,36 @@ Perf::Time cusparse_interleaved(const Harness& h, const BatchProblem& p) {
 
 void add_case(Harness& harness, const BatchCase& c) {
   const bool dominant = c.type == Gallery::uniform_dominant;
-  const std::string prefix = "batch/own/double/n:" + std::to_string(c.n) + "/" +
-                             (c.interleaved ? "interleaved/" : "contiguous/") +
-                             (dominant ? "dominant/" : "random/");
-  // 1e-13 is what Perf_Problem.hpp allows; without pivoting random matrices are not for a baseline
-  const double limit = 1e-13;
-  add_trikkos(harness, prefix + "segmented", c, limit, Options{}.algorithm(Algorithm::segmented));
+  const std::string prefix =
+      "batch/own/double/" + Perf::name(c) + (dominant ? "dominant/" : "random/");
+  // without pivoting random matrices are for nobody
+  add_trikkos(harness, prefix + "segmented", c, Options{}.algorithm(Algorithm::segmented));
   if (dominant) {
-    add_trikkos(harness, prefix + "spike_nopivot", c, limit,
+    add_trikkos(harness, prefix + "spike_nopivot", c,
                 Options{}.spike({.pivoting = Trikkos::Pivoting::none}));
-    add_trikkos(harness, prefix + "thomas", c, limit, Options{}.algorithm(Algorithm::thomas));
+    add_trikkos(harness, prefix + "thomas", c, Options{}.algorithm(Algorithm::thomas));
   }
 #ifdef TRIKKOS_HAVE_LAPACK
   if constexpr (Perf::on_host)
-    if (!c.interleaved) add_solver(harness, prefix + "lapack_gtsv", c, limit, lapack_gtsv);
+    if (!c.interleaved) add_solver(harness, prefix + "lapack_gtsv", c, lapack_gtsv);
 #endif
 #if defined(KOKKOS_ENABLE_CUDA) && defined(TRIKKOS_HAVE_CUSPARSE)
   if constexpr (!Perf::on_host) {
     if (c.interleaved) {
-      if (dominant)
-        add_solver(harness, prefix + "cusparse_thomas", c, limit, cusparse_interleaved<0>);
-      add_solver(harness, prefix + "cusparse_lu", c, limit, cusparse_interleaved<1>);
-      add_solver(harness, prefix + "cusparse_qr", c, limit, cusparse_interleaved<2>);
+      if (dominant) add_solver(harness, prefix + "cusparse_thomas", c, cusparse_interleaved<0>);
+      add_solver(harness, prefix + "cusparse_lu", c, cusparse_interleaved<1>);
+      add_solver(harness, prefix + "cusparse_qr", c, cusparse_interleaved<2>);
     } else if (dominant) {
-      add_solver(harness, prefix + "cusparse_strided", c, limit, cusparse_strided);
+      add_solver(harness, prefix + "cusparse_strided", c, cusparse_strided);
     }
   }
 #endif
 }
 
 const Perf::Registration registration([](Harness& harness) {
-  const std::int64_t unknowns = harness.sizes({Perf::on_host ? 1 << 22 : 1 << 25}).front();
-  for (const std::int64_t n : {64, 100, 256, 1000, 1024, 3000, 4096})
-    for (const bool interleaved : {false, true})
-      for (const Gallery type : {Gallery::uniform, Gallery::uniform_dominant}) {
-        const std::int64_t rows = std::min(n, unknowns);
-        add_case(harness, {type, rows, std::max<std::int64_t>(unknowns / rows, 1), interleaved});
-      }
+  for (const Perf::ManySystems& systems : Perf::many_systems(harness))
+    for (const Gallery type : {Gallery::uniform, Gallery::uniform_dominant})
+      add_case(harness, {systems, type});
 });
 
 }  // namespace

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Baseline_LAPACK.hpp"
-#include "Perf_Problem.hpp"
+#include "Perf_ManySystems.hpp"
 
 #ifdef TRIKKOS_HAVE_KOKKOS_KERNELS
 #  include <KokkosBatched_Pttrf.hpp>
@@ -20,21 +20,12 @@ using Perf::Harness;
 using Trikkos::Algorithm;
 using Trikkos::Options;
 
+using Perf::Array;
+using Perf::Vector;
+using ConstantCase = Perf::ManySystems;
+
 using T = double;
-using Vector = Kokkos::View<T*, Exec>;
-using Array = Kokkos::View<T**, Kokkos::LayoutStride, Exec>;
 using Matrix = Trikkos::Tridiagonal<Vector>;
-
-struct ConstantCase {
-  std::int64_t n, count;
-  bool interleaved;
-
-  std::int64_t unknowns() const { return n * count; }
-  Array array(const Vector& memory) const {
-    return Array(memory.data(), interleaved ? Kokkos::LayoutStride(count, 1, n, count)
-                                            : Kokkos::LayoutStride(count, n, n, 1));
-  }
-};
 
 /// (-1, 3, -1), which every baseline can factor.
 Matrix matrix(const Exec& exec, std::int64_t n) {
@@ -69,11 +60,8 @@ void add_solver(Harness& harness, const std::string& name, const ConstantCase& c
     const Perf::Time time = solver(harness, problem);
     const double eta =
         Trikkos::backward_error(harness.exec(), problem.A, c.array(problem.x), c.array(problem.b));
-    if (!(eta <= 1e-14)) throw std::runtime_error("backward error " + std::to_string(eta));
-    state.counters["ns/row"] = time.median / static_cast<double>(c.unknowns()) * 1e9;
-    state.counters["GB/s"] = static_cast<double>(bytes) / time.median * 1e-9;
-    state.counters["of_floor"] = static_cast<double>(bytes) / ceiling / time.median;
-    state.counters["eta"] = eta;
+    Perf::report(state, time, static_cast<double>(c.unknowns()), static_cast<double>(bytes),
+                 ceiling, eta, 1e-14);
     return time;
   });
 }
@@ -104,12 +92,10 @@ Perf::Time lapack_gttrs(const Harness& h, const ConstantProblem& p) {
   const Vector x = p.x;
   return h.time([&] { Kokkos::deep_copy(h.exec(), x, p.b); },
                 [&] {
-                  Kokkos::parallel_for(
-                      "Perf::lapack_gttrs", Kokkos::RangePolicy<Exec>(h.exec(), 0, p.c.count),
-                      [=](std::int64_t k) {
-                        LAPACKE_dgttrs_work(LAPACK_COL_MAJOR, 'N', n, 1, lower.data(), diag.data(),
-                                            upper.data(), second.data(), ipiv, x.data() + k * n, n);
-                      });
+                  Perf::for_all_by_host(p.c.count, [&](std::int64_t k) {
+                    LAPACKE_dgttrs_work(LAPACK_COL_MAJOR, 'N', n, 1, lower.data(), diag.data(),
+                                        upper.data(), second.data(), ipiv, x.data() + k * n, n);
+                  });
                 });
 }
 #endif
@@ -139,8 +125,7 @@ Perf::Time kokkos_kernels_pttrs(const Harness& h, const ConstantProblem& p) {
 #endif
 
 void add_case(Harness& harness, const ConstantCase& c) {
-  const std::string prefix = "constant/double/n:" + std::to_string(c.n) + "/" +
-                             (c.interleaved ? "interleaved/" : "contiguous/");
+  const std::string prefix = "constant/double/" + Perf::name(c);
   for (const Algorithm algorithm : {Algorithm::factored, Algorithm::thomas})
     add_plan(harness, prefix + Trikkos::name(algorithm), c, algorithm);
 #ifdef TRIKKOS_HAVE_LAPACK
@@ -153,12 +138,7 @@ void add_case(Harness& harness, const ConstantCase& c) {
 }
 
 const Perf::Registration registration([](Harness& harness) {
-  const std::int64_t unknowns = harness.sizes({Perf::on_host ? 1 << 22 : 1 << 25}).front();
-  for (const std::int64_t n : {64, 100, 256, 1000, 1024, 3000, 4096})
-    for (const bool interleaved : {false, true}) {
-      const std::int64_t rows = std::min(n, unknowns);
-      add_case(harness, {rows, std::max<std::int64_t>(unknowns / rows, 1), interleaved});
-    }
+  for (const ConstantCase& c : Perf::many_systems(harness)) add_case(harness, c);
 });
 
 }  // namespace

@@ -63,6 +63,26 @@ struct Problem {
   }
 };
 
+/// The largest backward error that a stable algorithm may have: 1e-13 in double.
+template <class T>
+inline constexpr double tolerated =
+    450 * static_cast<double>(Kokkos::Experimental::epsilon_v<Trikkos::Impl::Real<T>>);
+
+/// What is said of a solve of so many unknowns that has to move so many bytes, where streaming
+/// moves `ceiling` a second. Throws for a backward error above the limit.
+inline void report(benchmark::State& state, const Time& time, double unknowns, double bytes,
+                   double ceiling, double eta, double limit) {
+  if (!(eta <= limit)) {
+    char text[80];
+    std::snprintf(text, sizeof(text), "backward error %.1e, at most %.1e allowed", eta, limit);
+    throw std::runtime_error(text);
+  }
+  state.counters["ns/row"] = time.median / unknowns * 1e9;
+  state.counters["GB/s"] = bytes / time.median * 1e-9;
+  state.counters["of_floor"] = bytes / ceiling / time.median;
+  state.counters["eta"] = eta;
+}
+
 /// Adds a benchmark: `solver(harness, problem)` leaves the solution in problem.x and returns
 /// its Time. A backward error that no stable algorithm has makes it fail.
 template <class T, class Solver>
@@ -75,19 +95,8 @@ void add_solver(Harness& harness, const std::string& full_name, const Case& c,
     const Time time = solver(harness, problem);
 
     const double eta = Trikkos::backward_error(harness.exec(), problem.A, problem.x, problem.b);
-    const double limit =
-        450 * static_cast<double>(
-                  Kokkos::Experimental::epsilon_v<decltype(Kokkos::abs(T{}))>);  // 1e-13 in double
-    if (!(eta <= limit)) {
-      char text[80];
-      std::snprintf(text, sizeof(text), "backward error %.1e, at most %.1e allowed", eta, limit);
-      throw std::runtime_error(text);
-    }
-    const auto bytes = static_cast<double>(c.necessary_words() * word);
-    state.counters["ns/row"] = time.median / c.unknowns() * 1e9;
-    state.counters["GB/s"] = bytes / time.median * 1e-9;
-    state.counters["of_floor"] = bytes / ceiling / time.median;
-    state.counters["eta"] = eta;
+    report(state, time, c.unknowns(), static_cast<double>(c.necessary_words() * word), ceiling, eta,
+           tolerated<T>);
     return time;
   });
 }

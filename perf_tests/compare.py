@@ -15,7 +15,7 @@ import re
 import statistics
 import sys
 
-BASELINES = ("lapack_", "cusparse_")
+BASELINES = ("lapack_", "cusparse_", "kokkos_kernels_")
 
 
 class Result:

@@ -88,26 +88,24 @@ constexpr const char* name(Mode mode) {
   return names[static_cast<int>(mode)];
 }
 
-/// A matrix as a climber changes it.
-template <class T>
+/// A matrix as a climber changes it, of W diagonals on either side.
+template <class T, int W = 1>
 struct Genes {
-  HostSystem<T> A;
+  HostMatrix<T, W> A;
   std::vector<T> x;  // b = A x, or b itself
   bool x_is_b = false;
   std::vector<int> row_exponents, column_exponents;  // of powers of two; empty: none
 
   static Genes random(std::int64_t n, Boundary boundary, Mode mode, Random& random) {
-    Genes g{
-        {std::vector<T>(n), std::vector<T>(n), std::vector<T>(n), boundary == Boundary::periodic},
-        std::vector<T>(n),
-        random.below(4) == 0,
-        {},
-        {}};
+    Genes g{{}, std::vector<T>(n), random.below(4) == 0, {}, {}};
+    g.A.periodic = boundary == Boundary::periodic;
     const bool repeats = mode == Mode::pattern || (mode != Mode::free && random.below(2) == 0);
     const std::int64_t period = repeats ? 1 + random.below(4) : n;
-    for (auto* const band : {&g.A.lower, &g.A.diag, &g.A.upper})
+    for (int j = -W; j <= W; ++j) {
+      std::vector<T>& band = g.A.band(j);
       for (std::int64_t i = 0; i < n; ++i)
-        (*band)[i] = i < period ? pick<T>(random) : (*band)[i - period];
+        band.push_back(i < period ? pick<T>(random) : T(band[i - period]));
+    }
     g.new_x(random);
     const auto exponents = [&](double largest) {
       std::vector<int> e(n);
@@ -120,15 +118,13 @@ struct Genes {
     return g;
   }
 
-  Problem<T> problem() const {
-    Problem<T> p{A, x_is_b ? x : fast_multiply(A, x), row_exponents};
+  Problem<T, W> problem() const {
+    Problem<T, W> p{A, x_is_b ? x : fast_multiply(A, x), row_exponents};
     if (column_exponents.empty()) return p;
     const std::int64_t n = A.size();
-    for (std::int64_t i = 0; i < n; ++i) {
-      p.A.lower[i] = times_power(A.lower[i], column_exponents[(i + n - 1) % n]);
-      p.A.diag[i] = times_power(A.diag[i], column_exponents[i]);
-      p.A.upper[i] = times_power(A.upper[i], column_exponents[(i + 1) % n]);
-    }
+    for (int j = -W; j <= W; ++j)
+      for (std::int64_t i = 0; i < n; ++i)
+        p.A.band(j)[i] = times_power(A.band(j)[i], column_exponents[Reference::wrapped(i + j, n)]);
     return p;
   }
 
@@ -136,7 +132,8 @@ struct Genes {
   void make_dominant(Random& random) {
     const auto n = static_cast<std::int64_t>(A.size());
     for (std::int64_t i = 0; i < n; ++i) {
-      const auto sum = Kokkos::abs(A.lower[i]) + Kokkos::abs(A.upper[i]);
+      Trikkos::Impl::Real<T> sum = 0;
+      for (int j = 1; j <= W; ++j) sum += Kokkos::abs(A.band(-j)[i]) + Kokkos::abs(A.band(j)[i]);
       A.diag[i] = T(sum) * T(random.below(2) ? 1 : 1 + 0.2 * random.number());
       if (random.below(4) == 0) A.diag[i] = -A.diag[i];
     }
@@ -144,7 +141,7 @@ struct Genes {
 
   void mutate(Random& random) {
     const auto n = static_cast<int>(A.size());
-    auto& band = *std::array{&A.lower, &A.diag, &A.upper}[random.below(3)];
+    auto& band = A.band(random.below(2 * W + 1) - W);
     const int first = random.below(n);
     const auto change = [&](T& v, double by) {
       v *= static_cast<Trikkos::Impl::Real<T>>(1 + by * random.number());
@@ -178,13 +175,13 @@ struct Genes {
       case 6: {  // a block anew
         const int end = std::min(n, first + 1 + random.below(8));
         for (int i = first; i < end; ++i)
-          for (auto* const v : {&A.lower, &A.diag, &A.upper}) (*v)[i] = pick<T>(random);
+          for (int j = -W; j <= W; ++j) A.band(j)[i] = pick<T>(random);
         break;
       }
       case 7: {  // a block moves
         const int to = random.below(n), count = 1 + random.below(8);
         for (int i = 0; i < count && std::max(first, to) + i < n; ++i)
-          for (auto* const v : {&A.lower, &A.diag, &A.upper}) (*v)[to + i] = (*v)[first + i];
+          for (int j = -W; j <= W; ++j) A.band(j)[to + i] = A.band(j)[first + i];
         break;
       }
       default:
@@ -199,12 +196,21 @@ struct Genes {
   }
   /// Makes the last pivot of a block tiny, so that the block is nearly singular by itself.
   void make_singular(int first, int end, Random& random) {
-    T pivot = A.diag[first];
-    for (int i = first + 1; i < end; ++i) {
-      const T product = A.lower[i] / pivot * A.upper[i - 1];
-      if (i == end - 1 && std::isfinite(Kokkos::abs(product)) && Kokkos::abs(product) < 10)
+    HostMatrix<T, W> U = A;  // eliminated without pivoting
+    for (int i = first; i < end; ++i) {
+      T product(0);  // what the pivot loses
+      for (int k = std::max(first, i - W); k < i; ++k) {
+        const T multiplier = U.band(k - i)[i] / U.diag[k];
+        for (int column = k + 1; column < i; ++column)
+          U.band(column - i)[i] -= multiplier * U.band(column - k)[k];
+        product += multiplier * U.band(i - k)[k];
+        for (int column = i + 1; column <= k + W; ++column)
+          U.band(column - i)[i] -= multiplier * U.band(column - k)[k];
+      }
+      if (i > first && i == end - 1 && std::isfinite(Kokkos::abs(product)) &&
+          Kokkos::abs(product) < 10)
         A.diag[i] = product + pick<T>(random) * T(random.below(2) ? 1e-3 : 0);
-      pivot = A.diag[i] - product;
+      U.diag[i] = A.diag[i] - product;
     }
   }
 };
@@ -221,23 +227,23 @@ struct Search {
 };
 
 /// The worst that came to light.
-template <class T>
+template <class T, int W = 1>
 struct Found {
   double worst_of[std::size(modes)] = {-1, -1, -1, -1, -1};  // by Mode; -1: nothing passed for ok
   std::int64_t evaluations = 0;
-  Problem<T> problem;  // the worst of all
+  Problem<T, W> problem;  // the worst of all
 
   double worst() const { return *std::max_element(std::begin(worst_of), std::end(worst_of)); }
 };
 
-template <class T>
+template <class T, int W = 1>
 class Climber {
  public:
   Climber(std::int64_t n, Boundary boundary, Mode mode, bool dominant, std::uint64_t seed)
       : m_n(n), m_boundary(boundary), m_mode(mode), m_dominant(dominant), m_random(seed) {
     start();
   }
-  const Genes<T>& next() const { return m_next; }
+  const Genes<T, W>& next() const { return m_next; }
   Mode mode() const { return m_mode; }
 
   /// Takes the step if it is not down, and proposes another one.
@@ -255,7 +261,7 @@ class Climber {
 
  private:
   void start() {
-    m_next = Genes<T>::random(m_n, m_boundary, m_mode, m_random);
+    m_next = Genes<T, W>::random(m_n, m_boundary, m_mode, m_random);
     if (m_dominant) m_next.make_dominant(m_random);
     m_best = m_next;
     m_score = -1;
@@ -266,14 +272,14 @@ class Climber {
   Mode m_mode;
   bool m_dominant;  // to start with: others are not for the method
   Random m_random;
-  Genes<T> m_best, m_next;
+  Genes<T, W> m_best, m_next;
   double m_score = -1;
   int m_stuck = 0;
 };
 
 /// Rows of the systems to try: two partitions and a bit, four, many; and where the method chooses
 /// partitions itself, enough rows for the longest ones in all SIMD lanes of a host.
-template <class T>
+template <class T, int W>
 std::int64_t system_size(const Method& m, int round) {
   constexpr bool host = Trikkos::Impl::is_host_v<TEST_EXECSPACE>;
   const std::int64_t given = m.options.partition_size();
@@ -283,24 +289,24 @@ std::int64_t system_size(const Method& m, int round) {
   const std::int64_t many = std::max<std::int64_t>(8 * rows, 64) - 1;
   const std::int64_t all_lanes = host ? Trikkos::Impl::lane_count<T> * 4 * rows + 1 : 1000;
   const std::int64_t sizes[] = {2 * rows + 3, 4 * rows, many, given > 0 ? many - 1 : all_lanes};
-  return fitting<T>(sizes[round % 4], m);
+  return fitting<T, W>(sizes[round % 4], m);
 }
 
 /// Rounds of all climbers. Odd rounds are periodic.
-template <class T>
-Found<T> search(const Method& method, const Search& how) {
-  Found<T> found;
+template <class T, int W = 1>
+Found<T, W> search(const Method& method, const Search& how) {
+  Found<T, W> found;
   double worst = -1;
   for (int round = 0; round < how.rounds && !how.stop(); ++round) {
     const Boundary boundary = round % 2 ? Boundary::periodic : Boundary::open;
-    const std::int64_t n = std::min(system_size<T>(method, round / 2), how.largest);
-    Solver<T> solver(method, n, boundary, how.climbers);
-    std::vector<Climber<T>> climbers;
+    const std::int64_t n = std::min(system_size<T, W>(method, round / 2), how.largest);
+    Solver<T, W> solver(method, n, boundary, how.climbers);
+    std::vector<Climber<T, W>> climbers;
     for (int k = 0; k < how.climbers; ++k)
       climbers.emplace_back(n, boundary, modes[k % std::size(modes)],
                             algorithm_of(method) == Algorithm::factored,
                             1000003 * how.seed + 1009 * round + k);
-    std::vector<Problem<T>> problems(how.climbers);
+    std::vector<Problem<T, W>> problems(how.climbers);
     for (int step = 0; step < how.steps && !how.stop(); ++step) {
       for (int k = 0; k < how.climbers; ++k) problems[k] = climbers[k].next().problem();
       const auto judged = solver(problems);

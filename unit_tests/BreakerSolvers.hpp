@@ -8,6 +8,7 @@
 #include <InKernels.hpp>
 #include <Outcome.hpp>
 #include <Promise.hpp>
+#include <ReferencePentadiagonal.hpp>
 #include <optional>
 
 /// \file
@@ -15,14 +16,15 @@
 
 namespace Test::Breaker {
 
+using Reference::HostMatrix;
 using Reference::HostSystem;
 using Trikkos::Boundary;
 using Trikkos::Transpose;
 
-/// op(A) x = b, its rows times powers of two before anybody solves it.
-template <class T>
+/// op(A) x = b, its rows times powers of two before anybody solves it. W diagonals on either side.
+template <class T, int W = 1>
 struct Problem {
-  HostSystem<T> A;
+  HostMatrix<T, W> A;
   std::vector<T> b;
   std::vector<int> row_exponents;  // empty: none
 };
@@ -36,11 +38,13 @@ T times_power(T v, int exponent) {
 }
 
 /// Applies the powers.
-template <class T>
-void apply_row_exponents(Problem<T>& p) {
-  for (std::size_t i = 0; i < p.row_exponents.size(); ++i)
-    for (auto* const v : {&p.A.lower, &p.A.diag, &p.A.upper, &p.b})
-      (*v)[i] = times_power((*v)[i], p.row_exponents[i]);
+template <class T, int W>
+void apply_row_exponents(Problem<T, W>& p) {
+  for (std::size_t i = 0; i < p.row_exponents.size(); ++i) {
+    const int exponent = p.row_exponents[i];
+    for (int j = -W; j <= W; ++j) p.A.band(j)[i] = times_power(p.A.band(j)[i], exponent);
+    p.b[i] = times_power(p.b[i], exponent);
+  }
   p.row_exponents.clear();
 }
 
@@ -56,8 +60,10 @@ struct Judged {
 /// Solves and judges up to `capacity` problems of one size and boundary: inside kernels and as a
 /// batch all in one launch, other host calls one after the other with one Workspace. The error is
 /// measured before rows were scaled, where the method judges rows.
-template <class T>
+template <class T, int W = 1>
 class Solver {
+  static constexpr int b_at = 2 * W + 1, x_at = b_at + 1, arrays = x_at + 1;  // behind the bands
+
  public:
   Solver(const Method& method, std::int64_t n, Boundary boundary, int capacity)
       : m_method(method),
@@ -65,10 +71,10 @@ class Solver {
                method.level == Level::call ? 1 : capacity,
                method.level == Level::plan ? Options{} : method.options),
         m_memory("systems", layout(capacity, n)),
-        m_systems{band(0), band(1), band(2), band(3), band(4), boundary},
+        m_systems(systems(boundary)),
         m_host(Kokkos::create_mirror_view(m_memory)) {}
 
-  std::vector<Judged> operator()(const std::vector<Problem<T>>& problems) {
+  std::vector<Judged> operator()(const std::vector<Problem<T, W>>& problems) {
     const int count = static_cast<int>(problems.size());
     for (int k = 0; k < count; ++k) put(k, problems[k]);
     Kokkos::deep_copy(m_memory, m_host);
@@ -77,7 +83,7 @@ class Solver {
     std::vector<Judged> judged;
     for (int k = 0; k < count; ++k) {
       m_x.resize(m_host.extent(2));
-      for (std::size_t i = 0; i < m_x.size(); ++i) m_x[i] = m_host(k, 4, i);
+      for (std::size_t i = 0; i < m_x.size(); ++i) m_x[i] = m_host(k, x_at, i);
       judged.push_back({error(problems[k]), info[k] == 0});
     }
     return judged;
@@ -86,32 +92,40 @@ class Solver {
   const std::vector<T>& solution() const { return m_x; }
 
  private:
-  void put(int k, const Problem<T>& p) {
+  void put(int k, const Problem<T, W>& p) {
     const auto transpose = m_method.options.transpose();
-    const auto copy = [&](const HostSystem<T>& A, const std::vector<T>& b) {
-      const std::vector<T>* const bands[] = {&A.lower, &A.diag, &A.upper, &b};
-      for (int which = 0; which < 4; ++which)
-        for (std::size_t i = 0; i < m_host.extent(2); ++i) m_host(k, which, i) = (*bands[which])[i];
+    const auto copy = [&](int which, const std::vector<T>& v) {
+      for (std::size_t i = 0; i < m_host.extent(2); ++i) m_host(k, which, i) = v[i];
     };
-    if (p.row_exponents.empty() && transpose == Transpose::none) return copy(p.A, p.b);
-    Problem<T> sent = p;
+    const auto copy_all = [&](const HostMatrix<T, W>& A, const std::vector<T>& b) {
+      for (int j = -W; j <= W; ++j) copy(W + j, A.band(j));
+      copy(b_at, b);
+    };
+    if (p.row_exponents.empty() && transpose == Transpose::none) return copy_all(p.A, p.b);
+    Problem<T, W> sent = p;
     apply_row_exponents(sent);
     if (transpose != Transpose::none)
       sent.A = Reference::transpose(sent.A, transpose == Transpose::conjugate_transpose);
-    copy(sent.A, sent.b);
+    copy_all(sent.A, sent.b);
   }
-  double error(const Problem<T>& p) const {
+  double error(const Problem<T, W>& p) const {
     if (judges_rows(m_method) || p.row_exponents.empty()) return fast_backward_error(p.A, m_x, p.b);
-    Problem<T> sent = p;
+    Problem<T, W> sent = p;
     apply_row_exponents(sent);
     return fast_backward_error(sent.A, m_x, sent.b);
   }
-  Rows<T> band(int which) const {
-    return Kokkos::subview(m_memory, Kokkos::ALL, which, Kokkos::ALL);
+  Systems<T, W> systems(Boundary boundary) const {
+    const auto all = [&](int which) {
+      return Kokkos::subview(m_memory, Kokkos::ALL, which, Kokkos::ALL);
+    };
+    if constexpr (W == 1)
+      return {all(0), all(1), all(2), all(b_at), all(x_at), boundary};
+    else
+      return {all(0), all(1), all(2), all(3), all(4), all(b_at), all(x_at), boundary};
   }
   Kokkos::LayoutStride layout(std::size_t capacity, std::size_t n) const {
     const bool interleaved = m_method.level == Level::interleaved;
-    return Kokkos::LayoutStride(capacity, interleaved ? 1 : 5 * n, 5,
+    return Kokkos::LayoutStride(capacity, interleaved ? 1 : arrays * n, arrays,
                                 interleaved ? capacity * n : n, n, interleaved ? capacity : 1);
   }
   std::vector<int> launch(int count);
@@ -120,24 +134,26 @@ class Solver {
 
   TEST_EXECSPACE m_exec;
   Method m_method;
-  Trikkos::Workspace<T, TEST_EXECSPACE> m_work;
+  Trikkos::Workspace<T, TEST_EXECSPACE, W> m_work;
   using Memory = Kokkos::View<T***, Kokkos::LayoutStride, TEST_EXECSPACE>;
-  Memory m_memory;  // lower, diag, upper, b, x
-  std::optional<Trikkos::Plan<T, TEST_EXECSPACE>> m_plan;
-  Systems<T> m_systems;
+  Memory m_memory;  // bands, b, x
+  std::optional<Trikkos::Plan<T, TEST_EXECSPACE, W>> m_plan;
+  Systems<T, W> m_systems;
   decltype(Kokkos::create_mirror_view(Memory())) m_host;
   std::vector<T> m_x;
 };
 
 /// 0 for each system that was solved.
-template <class T>
-std::vector<int> Solver<T>::launch(int count) {
+template <class T, int W>
+std::vector<int> Solver<T, W>::launch(int count) {
+  if constexpr (W == 1) {  // of others there are neither
+    if (m_method.level == Level::thread) return solve_by_threads(m_systems, count);
+    if (m_method.level == Level::thread_with_factors)
+      return solve_by_threads_with_factors(m_systems, count, m_method.options);
+  }
   if (m_method.level == Level::team) return solve_by_teams(m_systems, count, m_method.options);
-  if (m_method.level == Level::thread) return solve_by_threads(m_systems, count);
   if (m_method.level == Level::thread_in_memory)
     return solve_by_threads_in_memory(m_systems, count, m_method.options);
-  if (m_method.level == Level::thread_with_factors)
-    return solve_by_threads_with_factors(m_systems, count, m_method.options);
   if (m_method.level == Level::plan) return launch_plans(count);
   if (m_method.level != Level::call) return launch_batch(count);
   std::vector<int> info;
@@ -150,16 +166,21 @@ std::vector<int> Solver<T>::launch(int count) {
 }
 
 /// A Status names one bad system only: those behind it are solved once more.
-template <class T>
-std::vector<int> Solver<T>::launch_batch(int count) {
+template <class T, int W>
+std::vector<int> Solver<T, W>::launch_batch(int count) {
   std::vector<int> info(count, 0);
   for (int first = 0; first < count; ++first) {
     const auto rest = [&](int which) {
       return Kokkos::subview(m_memory, Kokkos::pair(first, count), which, Kokkos::ALL);
     };
-    Trikkos::solve(m_exec, m_work,
-                   Trikkos::Tridiagonal{rest(0), rest(1), rest(2), m_systems.boundary}, rest(3),
-                   rest(4));
+    const Boundary boundary = m_systems.boundary;
+    if constexpr (W == 1)
+      Trikkos::solve(m_exec, m_work, Trikkos::Tridiagonal{rest(0), rest(1), rest(2), boundary},
+                     rest(b_at), rest(x_at));
+    else
+      Trikkos::solve(m_exec, m_work,
+                     Trikkos::Pentadiagonal{rest(0), rest(1), rest(2), rest(3), rest(4), boundary},
+                     rest(b_at), rest(x_at));
     const Trikkos::Status status = m_work.status(m_exec);
     if (status.ok()) break;
     first += std::max<int>(static_cast<int>(status.system), 0);
@@ -170,8 +191,8 @@ std::vector<int> Solver<T>::launch_batch(int count) {
 
 /// Each system with some copies of its right-hand side, of which one counts. Where `factored`
 /// leaves a matrix to another algorithm nothing is learnt of it.
-template <class T>
-std::vector<int> Solver<T>::launch_plans(int count) {
+template <class T, int W>
+std::vector<int> Solver<T, W>::launch_plans(int count) {
   constexpr int copies = Trikkos::Impl::lane_count<T> + 1;
   const std::size_t n = m_memory.extent(2);
   const Kokkos::View<T**, Kokkos::LayoutLeft, TEST_EXECSPACE> interleaved("copies", copies, n);
@@ -201,11 +222,11 @@ std::vector<int> Solver<T>::launch_plans(int count) {
 
 /// The largest n, at most `wanted`, for which a team finds its scratch on every backend (OpenMP
 /// grants 32 KiB, of which Kokkos keeps some).
-template <class T>
+template <class T, int W = 1>
 std::int64_t fitting(std::int64_t wanted, const Method& m) {
   if (m.level != Level::team) return wanted;
   while (wanted > 1 &&
-         Trikkos::team_scratch_bytes<T>(wanted, m.options, Boundary::periodic) > 30 * 1024)
+         Trikkos::team_scratch_bytes<T, W>(wanted, m.options, Boundary::periodic) > 30 * 1024)
     --wanted;
   return wanted;
 }

@@ -56,32 +56,45 @@ long double long_modulus(Kokkos::complex<R> v) {
   return std::sqrt(long_square(v));
 }
 
-/// Row i of A times x.
-template <class T>
-LongSum<T> row_times(const Reference::HostSystem<T>& A, const std::vector<T>& x, std::int64_t i) {
+/// Calls f(column, entry) for row i. (Reference::for_row takes remainders.)
+template <class Matrix, class F>
+void for_row_fast(const Matrix& A, std::int64_t i, const F& f) {
   const std::int64_t n = A.size();
+  for (int j = -Matrix::half_bandwidth; j <= Matrix::half_bandwidth; ++j) {
+    const std::int64_t column = i + j;
+    if (column >= 0 && column < n)
+      f(column, A.band(j)[i]);
+    else if (A.periodic)
+      f(column < 0 ? column + n : column - n, A.band(j)[i]);
+  }
+}
+/// Entries of such a ring may share a place.
+template <class Matrix>
+bool is_tiny(const Matrix& A) {
+  return A.size() < 2 * Matrix::half_bandwidth + 1;
+}
+
+/// Row i of A times x.
+template <class Matrix, class T = typename Matrix::value_type>
+LongSum<T> row_times(const Matrix& A, const std::vector<T>& x, std::int64_t i) {
   LongSum<T> sum;
-  if (i > 0 || A.periodic) sum.add(A.lower[i], x[i > 0 ? i - 1 : n - 1]);
-  sum.add(A.diag[i], x[i]);
-  if (i < n - 1 || A.periodic) sum.add(A.upper[i], x[i < n - 1 ? i + 1 : 0]);
+  for_row_fast(A, i, [&](std::int64_t column, const T& v) { sum.add(v, x[column]); });
   return sum;
 }
 
 /// |b - A x| / (|A| |x| + |b|) in maximum norms; NaN unless all numbers are finite.
-template <class T>
-double fast_backward_error(const Reference::HostSystem<T>& A, const std::vector<T>& x,
-                           const std::vector<T>& b) {
+template <class Matrix, class T = typename Matrix::value_type>
+double fast_backward_error(const Matrix& A, const std::vector<T>& x, const std::vector<T>& b) {
   const std::int64_t n = A.size();
-  if (n < 3) return Reference::backward_error(A, x, b);  // entries of a ring may share a place
+  if (is_tiny(A)) return Reference::backward_error(A, x, b);
   long double error = 0, rows = 0, size_of_x = 0, size_of_b = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     LongSum<T> r = row_times(A, x, i);
     r.subtract(b[i]);
     if (!r.is_finite()) return std::numeric_limits<double>::quiet_NaN();
     error = std::max(error, r.square());
-    long double row = long_modulus(A.diag[i]);
-    if (i > 0 || A.periodic) row += long_modulus(A.lower[i]);
-    if (i < n - 1 || A.periodic) row += long_modulus(A.upper[i]);
+    long double row = 0;
+    for_row_fast(A, i, [&](std::int64_t, const T& v) { row += long_modulus(v); });
     rows = std::max(rows, row);
     size_of_x = std::max(size_of_x, long_square(x[i]));
     size_of_b = std::max(size_of_b, long_square(b[i]));
@@ -91,10 +104,9 @@ double fast_backward_error(const Reference::HostSystem<T>& A, const std::vector<
 }
 
 /// |A x - b| / |b| in Euclidean norms (Reference::relative_residual, but fast).
-template <class T>
-double fast_relative_residual(const Reference::HostSystem<T>& A, const std::vector<T>& x,
-                              const std::vector<T>& b) {
-  if (A.size() < 3) return Reference::relative_residual(A, x, b);
+template <class Matrix, class T = typename Matrix::value_type>
+double fast_relative_residual(const Matrix& A, const std::vector<T>& x, const std::vector<T>& b) {
+  if (is_tiny(A)) return Reference::relative_residual(A, x, b);
   long double error = 0, scale = 0;
   for (std::int64_t i = 0; i < A.size(); ++i) {
     LongSum<T> r = row_times(A, x, i);
@@ -105,10 +117,10 @@ double fast_relative_residual(const Reference::HostSystem<T>& A, const std::vect
   return error == 0 ? 0. : static_cast<double>(std::sqrt(error / scale));
 }
 
-/// A x, rounded once (Reference::multiply, but fast).
-template <class T>
-std::vector<T> fast_multiply(const Reference::HostSystem<T>& A, const std::vector<T>& x) {
-  if (A.size() < 3) return Reference::multiply(A, x);
+/// A x, rounded once from long double (Reference::multiply, but fast).
+template <class Matrix, class T = typename Matrix::value_type>
+std::vector<T> fast_multiply(const Matrix& A, const std::vector<T>& x) {
+  if (is_tiny(A)) return Reference::multiply(A, x);
   std::vector<T> b(x.size());
   for (std::int64_t i = 0; i < A.size(); ++i) {
     const LongSum<T> sum = row_times(A, x, i);

@@ -6,6 +6,7 @@
 
 #include <Reference.hpp>
 #include <Trikkos_KernelFactors.hpp>
+#include <Trikkos_Pentadiagonal.hpp>
 #include <Trikkos_Solve.hpp>
 
 /// \file
@@ -17,7 +18,8 @@ namespace Test {
 template <class T>
 using Rows = Kokkos::View<T**, Kokkos::LayoutStride, TEST_EXECSPACE>;
 
-template <class T>
+/// Of W diagonals on either side.
+template <class T, int W = 1>
 struct Systems {
   Rows<T> lower, diag, upper, b, x;
   Trikkos::Boundary boundary = Trikkos::Boundary::open;
@@ -29,13 +31,26 @@ struct Systems {
     return Trikkos::Tridiagonal{row(lower, k), row(diag, k), row(upper, k), boundary};
   }
 };
+template <class T>
+struct Systems<T, 2> {
+  Rows<T> lower2, lower, diag, upper, upper2, b, x;
+  Trikkos::Boundary boundary = Trikkos::Boundary::open;
+
+  KOKKOS_FUNCTION static auto row(const Rows<T>& of, int k) {
+    return Kokkos::subview(of, k, Kokkos::ALL);
+  }
+  KOKKOS_FUNCTION auto matrix(int k) const {
+    return Trikkos::Pentadiagonal{row(lower2, k), row(lower, k),  row(diag, k),
+                                  row(upper, k),  row(upper2, k), boundary};
+  }
+};
 
 using Infos = Kokkos::View<int*, TEST_EXECSPACE>;
 
 /// Twice, if wanted: the scratch is free again after a solve. Every thread must learn the same.
-template <class T>
+template <class T, int W>
 struct SolveByTeam {
-  Systems<T> systems;
+  Systems<T, W> systems;
   Trikkos::Options options;
   bool twice;
   Infos info;
@@ -67,9 +82,9 @@ struct SolveByThread {
   }
 };
 
-template <class T>
+template <class T, int W>
 struct SolveByThreadInMemory {
-  Systems<T> systems;
+  Systems<T, W> systems;
   Trikkos::Options options;
   Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory;
   Infos info;
@@ -101,19 +116,19 @@ struct SolveByThreadWithFactors {
 };
 
 /// The first `count` systems. \param team_size  0: what Kokkos chooses
-template <class T>
-std::vector<int> solve_by_teams(const Systems<T>& systems, int count,
+template <class T, int W>
+std::vector<int> solve_by_teams(const Systems<T, W>& systems, int count,
                                 const Trikkos::Options& options, int team_size = 0,
                                 bool twice = false) {
   const TEST_EXECSPACE exec;
   const Infos info("info", count);
-  const auto bytes = static_cast<int>(Trikkos::team_scratch_bytes<T>(
+  const auto bytes = static_cast<int>(Trikkos::team_scratch_bytes<T, W>(
       static_cast<std::int64_t>(systems.diag.extent(1)), options, systems.boundary));
   using Policy = Kokkos::TeamPolicy<TEST_EXECSPACE>;
   Policy policy =
       team_size > 0 ? Policy(exec, count, team_size) : Policy(exec, count, Kokkos::AUTO);
   policy.set_scratch_size(0, Kokkos::PerTeam(bytes));
-  Kokkos::parallel_for("teams", policy, SolveByTeam<T>{systems, options, twice, info});
+  Kokkos::parallel_for("teams", policy, SolveByTeam<T, W>{systems, options, twice, info});
   return Reference::to_host(info);
 }
 
@@ -132,15 +147,15 @@ inline Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory_of_thr
       "memory", count, (bytes + sizeof(double) - 1) / sizeof(double));
 }
 
-template <class T>
-std::vector<int> solve_by_threads_in_memory(const Systems<T>& systems, int count,
+template <class T, int W>
+std::vector<int> solve_by_threads_in_memory(const Systems<T, W>& systems, int count,
                                             const Trikkos::Options& options) {
   const auto memory = memory_of_threads(
-      count, Trikkos::thread_memory_bytes<T>(static_cast<std::int64_t>(systems.diag.extent(1)),
-                                             options, systems.boundary));
+      count, Trikkos::thread_memory_bytes<T, W>(static_cast<std::int64_t>(systems.diag.extent(1)),
+                                                options, systems.boundary));
   const Infos info("info", count);
   Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(0, count),
-                       SolveByThreadInMemory<T>{systems, options, memory, info});
+                       SolveByThreadInMemory<T, W>{systems, options, memory, info});
   return Reference::to_host(info);
 }
 

@@ -30,6 +30,7 @@
   EXTERN template std::vector<int> Test::solve_by_threads_with_factors(                           \
       const Test::Systems<T>&, int, const Trikkos::Options&);                                     \
   EXTERN template class Test::Breaker::Solver<T>;                                                 \
+  EXTERN template class Test::Breaker::Solver<T, 2>;                                              \
   EXTERN template struct Test::Transfer<T, TEST_EXECSPACE>;
 
 TRIKKOS_TEST_INSTANCES(extern, float)

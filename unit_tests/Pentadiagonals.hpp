@@ -149,60 +149,9 @@ struct DeviceBatch {
   }
 };
 
-template <class T>
-struct SolveByTeam {
-  DeviceBatch<T> systems;
-  Options options;
-  Infos info;
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member) const {
-    const int k = member.league_rank();
-    const int result = Trikkos::solve(member, systems.matrix(k), Many::row_of(systems.b, k),
-                                      Many::row_of(systems.x, k), options);
-    Kokkos::single(Kokkos::PerTeam(member), [&] { info(k) = result; });
-  }
-};
-template <class T>
-struct SolveByThread {
-  DeviceBatch<T> systems;
-  Options options;
-  Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory;
-  Infos info;
-
-  KOKKOS_FUNCTION void operator()(int k) const {
-    info(k) = Trikkos::solve(Trikkos::this_thread, systems.matrix(k), Many::row_of(systems.b, k),
-                             Many::row_of(systems.x, k), Kokkos::subview(memory, k, Kokkos::ALL),
-                             options);
-  }
-};
-
 /// Who solves them.
 enum class Level { call, batch, team, thread };
 constexpr Level levels[] = {Level::call, Level::batch, Level::team, Level::thread};
-
-template <class T>
-std::vector<int> solve_in_kernels(const DeviceBatch<T>& d, Level level, const Options& options) {
-  const TEST_EXECSPACE exec;
-  const auto n = static_cast<std::int64_t>(d.b.extent(1));
-  const auto count = static_cast<int>(d.b.extent(0));
-  const Infos info("info", count);
-  if (level == Level::team) {
-    const auto bytes = static_cast<int>(Trikkos::team_scratch_bytes<T, 2>(n, options));
-    const Kokkos::TeamPolicy<TEST_EXECSPACE> policy(exec, count, Kokkos::AUTO);
-    Kokkos::parallel_for(
-        "teams",
-        Kokkos::TeamPolicy<TEST_EXECSPACE>(policy).set_scratch_size(0, Kokkos::PerTeam(bytes)),
-        SolveByTeam<T>{d, options, info});
-  } else {
-    const auto bytes = Trikkos::thread_memory_bytes<T, 2>(n, options);
-    const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory("memory", count,
-                                                                             bytes / 8 + 1);
-    Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(exec, 0, count),
-                         SolveByThread<T>{d, options, memory, info});
-  }
-  return Reference::to_host(info);
-}
 
 /// 0 for each system that was solved. A Status names one bad system: those behind it are solved
 /// once more.
@@ -210,7 +159,10 @@ template <class T>
 std::vector<int> solve_all(const DeviceBatch<T>& d, Level level, const Options& options) {
   const TEST_EXECSPACE exec;
   const auto count = static_cast<int>(d.b.extent(0));
-  if (level == Level::team || level == Level::thread) return solve_in_kernels(d, level, options);
+  const Systems<T, 2> systems{d.A.lower2, d.A.lower, d.A.diag, d.A.upper,
+                              d.A.upper2, d.b,       d.x,      d.A.boundary};
+  if (level == Level::team) return solve_by_teams(systems, count, options);
+  if (level == Level::thread) return solve_by_threads_in_memory(systems, count, options);
   std::vector<int> info(count, 0);
   if (level == Level::call) {
     for (int k = 0; k < count; ++k)
@@ -231,75 +183,6 @@ std::vector<int> solve_all(const DeviceBatch<T>& d, Level level, const Options& 
     info[first] = 1;
   }
   return info;
-}
-
-// ---- the breaker
-
-/// As Breaker.hpp: climbers change entries and keep what does not make the backward error smaller.
-/// Returns the worst under an ok status.
-template <class T>
-double search(Level level, const Options& options, std::int64_t n, Boundary boundary, int steps,
-              std::uint64_t seed) {
-  constexpr int climbers = 12;
-  Breaker::Random random(seed);
-  const auto new_x = [&](std::vector<T>& x) {
-    for (T& v : x) v = random.below(3) ? Breaker::any_number<T>(random) : T(1);
-  };
-  Batch<T> best;
-  std::vector<std::vector<T>> x(climbers, std::vector<T>(n));
-  for (int k = 0; k < climbers; ++k) {
-    best.A.push_back(make<T>(families[k % std::size(families)], n, seed + k, boundary));
-    if (k % 2)  // of patterns
-      for (int j = -2; j <= 2; ++j)
-        for (std::int64_t i = 0; i < n; ++i)
-          best.A[k].band(j)[i] =
-              i < 1 + k / 4 ? Breaker::pick<T>(random) : best.A[k].band(j)[i - 1 - k / 4];
-    new_x(x[k]);
-    best.b.push_back(Reference::multiply(best.A[k], x[k]));
-  }
-  Batch<T> next = best;
-  const DeviceBatch<T> device(next, Many::Layout::left);
-  std::vector<double> score(climbers, -1);
-  double worst = -1;
-  for (int step = 0; step < steps; ++step) {
-    device.put(next);
-    const auto info = solve_all(device, level, options);
-    for (int k = 0; k < climbers; ++k) {
-      const double eta = next.eta(k, device.solution(k));
-      const double mine = info[k] == 0 && std::isfinite(eta) ? eta : -1;
-      worst = std::max(worst, mine);
-      if (mine >= score[k]) {
-        score[k] = mine;
-        best.A[k] = next.A[k];
-        best.b[k] = next.b[k];
-      } else {
-        next.A[k] = best.A[k];
-      }
-      auto& band = next.A[k].band(random.below(5) - 2);
-      const auto at = static_cast<std::size_t>(random.below(static_cast<int>(n)));
-      const int period = 1 + random.below(4);
-      const T value = Breaker::pick<T>(random);
-      switch (random.below(5)) {
-        case 0:
-          band[at] = value;
-          break;
-        case 1:
-          band[at] *= T(1 + 0.1 * random.number());
-          break;
-        case 2:
-          for (std::size_t i = at % period; i < band.size(); i += period) band[i] = value;
-          break;
-        case 3:
-          for (std::size_t i = at; i < std::min(band.size(), at + 8); ++i)
-            for (int j = -2; j <= 2; ++j) next.A[k].band(j)[i] = Breaker::pick<T>(random);
-          break;
-        default:
-          new_x(x[k]);
-      }
-      next.b[k] = Reference::multiply(next.A[k], x[k]);
-    }
-  }
-  return worst;
 }
 
 }  // namespace Test::Five

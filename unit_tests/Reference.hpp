@@ -138,6 +138,9 @@ struct HostSystem {
   bool periodic = false;
 
   std::int64_t size() const { return static_cast<std::int64_t>(diag.size()); }
+  /// Of A(i, i + j).
+  const std::vector<T>& band(int j) const { return j < 0 ? lower : j > 0 ? upper : diag; }
+  std::vector<T>& band(int j) { return j < 0 ? lower : j > 0 ? upper : diag; }
 };
 
 /// A copy on the host of a View of rank 1 in any memory, with any stride.

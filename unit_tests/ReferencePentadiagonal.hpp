@@ -30,6 +30,10 @@ struct HostPentadiagonal {
   std::vector<T>& band(int j) { return const_cast<std::vector<T>&>(std::as_const(*this).band(j)); }
 };
 
+/// Of W diagonals on either side.
+template <class T, int W>
+using HostMatrix = std::conditional_t<W == 1, HostSystem<T>, HostPentadiagonal<T>>;
+
 /// The index of a column in a ring of n.
 inline std::int64_t wrapped(std::int64_t i, std::int64_t n) { return (i % n + n) % n; }
 

@@ -15,14 +15,14 @@ constexpr std::int64_t partition_sizes[] = {0, 2, 3, 7, 8, 15, 16, 31, 32, 64, 6
 
 // ---- the judge
 
-template <class T>
+template <class T, int W = 1>
 void fast_error_is_the_reference() {
   Random random(5);
-  for (const std::int64_t n : {1, 2, 3, 4, 5, 50}) {
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 6, 50}) {
     for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
       for (const Mode mode : modes) {
         SCOPED_TRACE(std::string(name(mode)) + ", n " + std::to_string(n));
-        auto p = Genes<T>::random(n, boundary, mode, random).problem();
+        auto p = Genes<T, W>::random(n, boundary, mode, random).problem();
         apply_row_exponents(p);
         auto x = Reference::solve(p.A, p.b);
         for (const double change : {0., 1e-5, 1.}) {  // a good x, a bad one and a wrong one
@@ -38,9 +38,10 @@ void fast_error_is_the_reference() {
             EXPECT_TRUE(std::isnan(fast_backward_error(p.A, x, p.b)));
           }
         }
+        // long double first: of sums halfway between two numbers one is as good as the other
         EXPECT_LE(
             Reference::relative_difference(fast_multiply(p.A, p.b), Reference::multiply(p.A, p.b)),
-            1e-18);
+            std::numeric_limits<Trikkos::Impl::Real<T>>::epsilon());
         auto wrong = p.b;
         wrong[n / 2] = std::numeric_limits<Trikkos::Impl::Real<T>>::quiet_NaN();
         EXPECT_TRUE(std::isnan(fast_backward_error(p.A, wrong, p.b)));
@@ -55,14 +56,16 @@ TEST(TEST_CATEGORY, breaker_measures_as_the_reference) {
   fast_error_is_the_reference<double>();
   fast_error_is_the_reference<Kokkos::complex<float>>();
   fast_error_is_the_reference<Kokkos::complex<double>>();
+  fast_error_is_the_reference<double, 2>();
+  fast_error_is_the_reference<Kokkos::complex<float>, 2>();
 }
 
 // ---- the search
 
-template <class T>
+template <class T, int W>
 void expect_unbroken(const Method& method, const Search& how) {
   SCOPED_TRACE(describe(method));
-  const auto found = search<T>(method, how);
+  const auto found = search<T, W>(method, how);
   for (const Mode mode : modes)
     EXPECT_LE(found.worst_of[static_cast<int>(mode)], promised<T>(method)) << name(mode);
   EXPECT_EQ(found.evaluations, how.rounds * how.climbers * how.steps);
@@ -70,6 +73,8 @@ void expect_unbroken(const Method& method, const Search& how) {
 }
 
 /// All scalars, and all transposes by turns; complex numbers and single precision fewer steps.
+/// Batches have more systems than any lanes, and half the steps.
+template <int W = 1>
 void expect_unbroken(Method method, int steps) {
   static int turn = 0;
   if (method.level != Level::thread) {
@@ -77,11 +82,16 @@ void expect_unbroken(Method method, int steps) {
                                Transpose::conjugate_transpose};
     method.options.transpose(turns[turn++ % 4]);
   }
-  const auto seed = static_cast<std::uint64_t>(method.options.partition_size() + 1);
-  expect_unbroken<double>(method, {.seed = seed, .steps = steps});
-  expect_unbroken<float>(method, {.seed = seed, .steps = steps / 2});
-  expect_unbroken<Kokkos::complex<float>>(method, {.seed = seed, .steps = steps / 4});
-  expect_unbroken<Kokkos::complex<double>>(method, {.seed = seed, .steps = steps / 4});
+  const bool batch = method.level == Level::batch || method.level == Level::interleaved;
+  const auto search = [&](int of_steps) {
+    return Search{.seed = static_cast<std::uint64_t>(method.options.partition_size() + 1),
+                  .climbers = batch ? 20 : 10,
+                  .steps = batch ? of_steps / 2 : of_steps};
+  };
+  expect_unbroken<double, W>(method, search(steps));
+  expect_unbroken<float, W>(method, search(steps / 2));
+  expect_unbroken<Kokkos::complex<float>, W>(method, search(steps / 4));
+  expect_unbroken<Kokkos::complex<double>, W>(method, search(steps / 4));
 }
 
 TEST(TEST_CATEGORY, breaker_segmented) {
@@ -142,6 +152,24 @@ TEST(TEST_CATEGORY, breaker_thomas) {
 TEST(TEST_CATEGORY, breaker_factored) {
   expect_unbroken({Options{}.algorithm(Algorithm::factored), Level::plan}, 40);
   expect_unbroken({Options{}, Level::plan}, 20);
+}
+
+TEST(TEST_CATEGORY, breaker_pentadiagonal) {
+  for (const std::int64_t rows : {0, 2, 3, 4, 5, 7, 15, 16, 66, 100})
+    expect_unbroken<2>({Options{}.algorithm(Algorithm::segmented).partition_size(rows)}, 24);
+  expect_unbroken<2>({Options{}, Level::plan}, 24);
+}
+TEST(TEST_CATEGORY, breaker_pentadiagonal_in_batches) {
+  for (const Level level : {Level::batch, Level::interleaved})
+    for (const std::int64_t rows : {0, 2, 3, 15, 17})
+      expect_unbroken<2>({Options{}.algorithm(Algorithm::segmented).partition_size(rows), level},
+                         40);
+}
+TEST(TEST_CATEGORY, breaker_pentadiagonal_in_kernels) {
+  for (const Level level : {Level::team, Level::thread_in_memory})
+    for (const std::int64_t rows : {0, 2, 7, 16})
+      expect_unbroken<2>({Options{}.algorithm(Algorithm::segmented).partition_size(rows), level},
+                         40);
 }
 
 // ---- what it has found

@@ -299,21 +299,6 @@ TEST(TEST_CATEGORY, pentadiagonal_solves_are_verified_and_refined) {
   EXPECT_LE(refined.eta, verified.eta);
 }
 
-// ---- the breaker
-
-TEST(TEST_CATEGORY, pentadiagonal_withstands_the_breaker) {
-  for (const Level level : levels)
-    for (const Boundary boundary : boundaries)
-      for (const std::int64_t partition_size : {0, 15}) {
-        const auto options = Options{}.partition_size(partition_size);
-        SCOPED_TRACE(describe("breaker", 0, partition_size, boundary) + ", level " +
-                     std::to_string(static_cast<int>(level)));
-        EXPECT_LE(search<double>(level, options, 35, boundary, 100, 1), 1e-14);
-      }
-  EXPECT_LE(search<Kokkos::complex<double>>(Level::call, {}, 70, Boundary::open, 40, 2), 1e-14);
-  EXPECT_LE(search<float>(Level::batch, {}, 140, Boundary::periodic, 40, 3), scaled<float>(1e-14));
-}
-
 // ---- sentences
 
 TEST(TEST_CATEGORY, pentadiagonal_errors_say_what_is_wrong) {

@@ -18,6 +18,7 @@ namespace Test::Breaker {
 constexpr const char* usage = R"(usage: %s [option]...
   --seconds=60         in all, divided among the partition sizes
   --seed=1             other seeds search elsewhere
+  --matrix=tridiagonal or pentadiagonal (segmented and automatic; no thread, thread_with_factors)
   --algorithm=segmented, spike, pcr, thomas or automatic
   --partition-sizes=2,3,7,8,15,16,31,32,64,66,100,128,512,0    0: what the algorithm chooses
   --scalar=double, float, complex_double or complex_float
@@ -27,8 +28,9 @@ constexpr const char* usage = R"(usage: %s [option]...
   --pivoting=diagonal or none (spike)
   --reduction-steps=0  (pcr)
   --corners=bordered or sherman_morrison (thomas)
-  --climbers=10        matrices in flight; inside kernels they are solved together
-  --worst=<file>       writes the worst find there: n, then lower diag upper b of each row
+  --climbers=10        matrices in flight; inside kernels and in batches they are solved together,
+                       on a host in SIMD lanes, of which there are up to 16
+  --worst=<file>       writes the worst find there: n, then bands and b of each row
 )";
 
 struct Settings {
@@ -36,6 +38,7 @@ struct Settings {
   std::uint64_t seed = 1;
   std::vector<std::int64_t> partition_sizes{2, 3, 7, 8, 15, 16, 31, 32, 64, 66, 100, 128, 512, 0};
   std::string scalar = "double", worst;
+  int half_bandwidth = 1;
   Method method{Options{}.algorithm(Algorithm::segmented)};
   int climbers = 10;
 };
@@ -72,6 +75,8 @@ inline bool read_option(std::string_view option, Settings& s) {
   if (name == "--climbers") return take(s.climbers) && s.climbers > 0;
   if (name == "--refine") return take(value) && (o.refine(value), true);
   if (name == "--reduction-steps") return take(value) && (o.pcr({.reduction_steps = value}), true);
+  if (name == "--matrix")
+    return choose(text, {{"tridiagonal", 1}, {"pentadiagonal", 2}}, s.half_bandwidth);
   if (name == "--scalar") {
     s.scalar = text;
     return true;
@@ -130,26 +135,38 @@ inline bool read_option(std::string_view option, Settings& s) {
   return false;
 }
 
-template <class T>
-void write(const std::string& file, const Problem<T>& found, const std::string& what) {
+template <class T, int W>
+void write(const std::string& file, const Problem<T, W>& found, const std::string& what) {
   std::ofstream out(file);
-  Problem<T> p = found;
+  Problem<T, W> p = found;
   apply_row_exponents(p);
   out.precision(17);
   out << "# " << what << (p.A.periodic ? ", periodic" : ", open") << "\n" << p.A.size() << "\n";
-  for (std::int64_t i = 0; i < p.A.size(); ++i)
-    out << p.A.lower[i] << ' ' << p.A.diag[i] << ' ' << p.A.upper[i] << ' ' << p.b[i] << '\n';
+  for (std::int64_t i = 0; i < p.A.size(); ++i) {
+    for (int j = -W; j <= W; ++j) out << p.A.band(j)[i] << ' ';
+    out << p.b[i] << '\n';
+  }
+}
+
+/// Whether there is a way to solve such matrices with such a method.
+inline bool is_possible(const Settings& s) {
+  const Method& m = s.method;
+  const Algorithm a = m.options.algorithm();
+  return s.half_bandwidth == 1 ||
+         ((a == Algorithm::segmented || a == Algorithm::automatic) && m.level != Level::thread &&
+          m.level != Level::thread_with_factors);
 }
 
 /// Returns whether all is well.
-template <class T>
+template <class T, int W>
 bool run(const Settings& s) {
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point t) {
     return std::chrono::duration<double>(Clock::now() - t).count();
   };
-  std::printf("%s, %s, seed %llu\n%9s %11s", s.scalar.c_str(), describe(s.method).c_str(),
-              static_cast<unsigned long long>(s.seed), "partition", "evaluations");
+  std::printf("%s, %s, %s, seed %llu\n%9s %11s", W == 1 ? "tridiagonal" : "pentadiagonal",
+              s.scalar.c_str(), describe(s.method).c_str(), static_cast<unsigned long long>(s.seed),
+              "partition", "evaluations");
   for (const Mode mode : modes) std::printf(" %8s", name(mode));
   std::printf("   promised\n");
   const auto start = Clock::now();
@@ -163,10 +180,10 @@ bool run(const Settings& s) {
         s.seconds * static_cast<double>(p + 1) / static_cast<double>(s.partition_sizes.size());
     Search how{.seed = 1000 * s.seed, .rounds = 8, .climbers = s.climbers, .steps = 100};
     how.stop = [&] { return seconds_since(start) > until; };
-    Found<T> all;
+    Found<T, W> all;
     double here = -1;
     do {  // every pass takes twice as long as the one before
-      const auto found = search<T>(method, how);
+      const auto found = search<T, W>(method, how);
       all.evaluations += found.evaluations;
       for (std::size_t m = 0; m < std::size(modes); ++m)
         all.worst_of[m] = std::max(all.worst_of[m], found.worst_of[m]);
@@ -205,10 +222,15 @@ inline int main(int argc, char** argv) {
     std::fprintf(stderr, usage, argv[0]);
     return 2;
   }
-  if (settings.scalar == "double") return run<double>(settings) ? 0 : 1;
-  if (settings.scalar == "float") return run<float>(settings) ? 0 : 1;
-  if (settings.scalar == "complex_double") return run<Kokkos::complex<double>>(settings) ? 0 : 1;
-  if (settings.scalar == "complex_float") return run<Kokkos::complex<float>>(settings) ? 0 : 1;
+  const auto run_with = [&]<class T>(T) {
+    return (settings.half_bandwidth == 1 ? run<T, 1>(settings) : run<T, 2>(settings)) ? 0 : 1;
+  };
+  if (is_possible(settings)) {
+    if (settings.scalar == "double") return run_with(0.);
+    if (settings.scalar == "float") return run_with(0.f);
+    if (settings.scalar == "complex_double") return run_with(Kokkos::complex<double>{});
+    if (settings.scalar == "complex_float") return run_with(Kokkos::complex<float>{});
+  }
   std::fprintf(stderr, usage, argv[0]);
   return 2;
 }

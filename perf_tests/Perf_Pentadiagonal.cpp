@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Baseline_Band.hpp"
+
+/// \file
+/// Pentadiagonal systems: one, many with a matrix each, and many with the same matrix, our solver
+/// and the baselines.
+
+namespace {
+
+using Perf::Harness;
+using Perf::ManySystems;
+using Perf::PentadiagonalCase;
+
+/// With a workspace made beforehand: nothing is allocated while the time is taken.
+template <class Problem>
+Perf::Time segmented(const Harness& h, const Problem& p) {
+  const auto A = p.A();
+  const auto b = p.rhs();
+  const auto x = p.solution();
+  const Trikkos::Workspace work(h.exec(), A, b);
+  const Perf::Time time = h.time([] {}, [&] { Trikkos::solve(h.exec(), work, A, b, x); });
+  const Trikkos::Status status = work.status(h.exec());
+  if (!status) throw std::runtime_error(status.why());
+  return time;
+}
+Perf::Time plan(const Harness& h, const Perf::ConstantPentadiagonal& p) {
+  const auto b = p.rhs(), x = p.solution();
+  const Trikkos::Plan plan(h.exec(), p.A(), {}, p.systems.count);
+  const Perf::Time time = h.time([] {}, [&] { Trikkos::solve(h.exec(), plan, b, x); });
+  const Trikkos::Status status = plan.status(h.exec());
+  if (!status) throw std::runtime_error(status.why());
+  return time;
+}
+/// What a plan chooses, for its name.
+const char* algorithm_of_plan(const Harness& h, std::int64_t n) {
+  return name(Trikkos::Plan(h.exec(), Perf::hyperdiffusion(h.exec(), n, 1)).algorithm());
+}
+
+void add_one(Harness& harness, std::int64_t n, bool dominant) {
+  using Problem = Perf::OnePentadiagonal;
+  const PentadiagonalCase c{{n, 1, false}, dominant};
+  const std::string prefix =
+      "pentadiagonal/single/double/n:" + std::to_string(n) + (dominant ? "/dominant/" : "/random/");
+  Perf::add_pentadiagonal<Problem>(harness, prefix + "segmented", c, segmented<Problem>);
+#ifdef TRIKKOS_HAVE_LAPACK
+  if constexpr (Perf::on_host)
+    Perf::add_pentadiagonal<Problem>(harness, prefix + "lapack_gbsv", c, Perf::lapack_gbsv);
+#endif
+}
+
+void add_own(Harness& harness, const ManySystems& systems, bool dominant) {
+  using Problem = Perf::ManyPentadiagonals;
+  const PentadiagonalCase c{systems, dominant};
+  const std::string prefix =
+      "pentadiagonal/own/double/" + Perf::name(systems) + (dominant ? "dominant/" : "random/");
+  const auto add = [&](const char* name, const auto& solver) {
+    Perf::add_pentadiagonal<Problem>(harness, prefix + name, c, solver);
+  };
+  add("segmented", segmented<Problem>);
+#ifdef TRIKKOS_HAVE_LAPACK
+  if constexpr (Perf::on_host)
+    if (!systems.interleaved) add("lapack_gbsv", Perf::lapack_gbsv);
+#endif
+#ifdef TRIKKOS_HAVE_KOKKOS_KERNELS
+  add("kokkos_kernels_gbsv", Perf::kokkos_kernels_gbsv);
+#endif
+#if defined(KOKKOS_ENABLE_CUDA) && defined(TRIKKOS_HAVE_CUSPARSE)
+  if constexpr (!Perf::on_host)
+    if (systems.interleaved) add("cusparse_gpsv", Perf::cusparse_gpsv);
+#endif
+}
+
+void add_constant(Harness& harness, const ManySystems& systems) {
+  using Problem = Perf::ConstantPentadiagonal;
+  const std::string prefix = "pentadiagonal/constant/double/" + Perf::name(systems);
+  const auto add = [&](const std::string& name, const auto& solver) {
+    Perf::add_pentadiagonal<Problem>(harness, prefix + name, {systems, false}, solver);
+  };
+  add(std::string("plan_") + algorithm_of_plan(harness, systems.n), plan);
+#ifdef TRIKKOS_HAVE_LAPACK
+  if constexpr (Perf::on_host)
+    if (!systems.interleaved) add("lapack_gbtrs", Perf::lapack_gbtrs);
+#endif
+#ifdef TRIKKOS_HAVE_KOKKOS_KERNELS
+  add("kokkos_kernels_gbtrs", Perf::kokkos_kernels_gbtrs);
+#endif
+}
+
+const Perf::Registration registration([](Harness& harness) {
+  const auto sizes = Perf::on_host ? harness.sizes({1 << 20, 1 << 22, 1 << 24})
+                                   : harness.sizes({1 << 20, 1 << 23, 1 << 25});
+  for (const std::int64_t n : sizes)
+    for (const bool dominant : {false, true}) add_one(harness, n, dominant);
+  for (const ManySystems& systems : Perf::many_systems(harness)) {
+    for (const bool dominant : {false, true}) add_own(harness, systems, dominant);
+    add_constant(harness, systems);
+  }
+});
+
+}  // namespace
