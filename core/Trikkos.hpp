@@ -19,7 +19,9 @@
 #include <Trikkos_Plan.hpp>
 #include <Trikkos_Solve.hpp>
 #include <Trikkos_Status.hpp>
+#include <Trikkos_Toeplitz.hpp>
 #include <Trikkos_Tridiagonal.hpp>
+#include <Trikkos_Uniform.hpp>
 #include <Trikkos_VariableBatch.hpp>
 #include <Trikkos_Version.hpp>
 #include <Trikkos_Views.hpp>

@@ -298,8 +298,9 @@ class DeviceSystems {
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
     const Systems<T, W>& A = problem.A;
-    const bool alternate = A.is_shared() ? problem.b.system_stride < problem.b.row_stride
-                                         : A.stride[W] < A.first.band[W].stride;
+    const bool follows_b = A.is_shared() || A.first.band[W].stride == 0;
+    const bool alternate = follows_b ? problem.b.system_stride < problem.b.row_stride
+                                     : A.stride[W] < A.first.band[W].stride;
     if (alternate && problem.count() > 1)
       launch<true>(exec, problem);
     else

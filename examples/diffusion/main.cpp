@@ -26,10 +26,8 @@ Outcome diffuse(const Exec& exec, const Size& size, const Show& show) {
   const double end_time = 0.02;
   const double dt = end_time / static_cast<double>(size.steps);
   const double s = dt / 2 * std::pow(static_cast<double>(size.points), 2);
-  const Vector off("off-diagonals", size.points), diag("diagonal", size.points);
-  Kokkos::deep_copy(exec, off, -s);
-  Kokkos::deep_copy(exec, diag, 1 + 2 * s);
-  const Trikkos::Tridiagonal A{off, diag, off, Trikkos::Boundary::periodic};
+  const auto A =
+      Trikkos::toeplitz(exec, size.points, -s, 1 + 2 * s, -s, Trikkos::Boundary::periodic);
   const Trikkos::Plan plan(exec, A, {}, size.rings);
 
   const Field b("b", size.rings, size.points);

@@ -28,11 +28,8 @@ Outcome diffuse(const Exec& exec, const Size& size, const Show& show) {
   const double end_time = 2e-4;
   const double dt = end_time / static_cast<double>(size.steps);
   const double s = dt / 2 * std::pow(static_cast<double>(size.points), 4);
-  const Vector second("second", size.points), next("next", size.points), diag("diag", size.points);
-  Kokkos::deep_copy(exec, second, s);
-  Kokkos::deep_copy(exec, next, -4 * s);
-  Kokkos::deep_copy(exec, diag, 1 + 6 * s);
-  const Trikkos::Pentadiagonal A{second, next, diag, next, second, Trikkos::Boundary::periodic};
+  const auto A = Trikkos::toeplitz(exec, size.points, s, -4 * s, 1 + 6 * s, -4 * s, s,
+                                   Trikkos::Boundary::periodic);
   const Trikkos::Plan plan(exec, A, {}, size.rings);
 
   const Field b("b", size.rings, size.points);
