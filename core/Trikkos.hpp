@@ -9,6 +9,7 @@
 
 #include <Trikkos_Algorithm.hpp>
 #include <Trikkos_BackwardError.hpp>
+#include <Trikkos_Computed.hpp>
 #include <Trikkos_Concepts.hpp>
 #include <Trikkos_Gallery.hpp>
 #include <Trikkos_KernelFactors.hpp>

@@ -46,6 +46,18 @@ void pentadiagonal(const Exec& exec) {
   Trikkos::solve(exec, five, b, x);
 }
 
+struct Coefficients {
+  KOKKOS_FUNCTION Kokkos::Array<T, 3> operator()(std::int64_t system, std::int64_t row) const {
+    return {T(-1), T(3 + system + row), T(-1)};
+  }
+};
+template <class Exec>
+void computed(const Exec& exec) {
+  const Trikkos::Workspace<T, Exec> work(exec, 1000, 1);
+  const auto b = Trikkos::gallery_rhs<T>(exec, 1000);
+  Trikkos::solve(exec, work, Trikkos::Computed{1000, Coefficients{}}, b, b);
+}
+
 template <class Exec>
 void marshaling(const Exec& exec) {
   const Kokkos::View<T**, Kokkos::LayoutRight, Exec> from("from", 1000, 100);
@@ -89,6 +101,8 @@ void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   if constexpr (std::is_same_v<T, double>) {
     pentadiagonal(exec);
     pentadiagonal(Host{});
+    computed(exec);
+    computed(Host{});
   }
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Kokkos::complex<float>>)
     host_calls(Host{});
