@@ -42,6 +42,9 @@ void pentadiagonal(const Exec& exec) {
   const Trikkos::Plan plan(exec, A);
   Trikkos::solve(exec, plan, b, x);
   static_cast<void>(Trikkos::backward_error(exec, A, x, b));
+  const Kokkos::View<int*, Kokkos::HostSpace> offsets("offsets", 2);
+  const Trikkos::VariableBatch<T, Exec, 2> batch(exec, offsets);
+  Trikkos::solve(exec, batch, A, b, x);
   const Trikkos::Plan five(exec, Trikkos::toeplitz(exec, 1000, 1., -4., 6., -4., 1.));
   Trikkos::solve(exec, five, b, x);
 }
