@@ -7,120 +7,13 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <Trikkos_Solve.hpp>
 #include <algorithm>
+#include <impl/Trikkos_SeparateSystems.hpp>
 #include <vector>
 
 /// \file
 /// Systems of different sizes, one behind the other in memory.
 
 namespace Trikkos {
-
-namespace Impl {
-
-/// Where systems begin and end, a byte a row.
-struct EndsOfSystem {
-  static constexpr unsigned char first = 1, last = 2;
-};
-
-/// Marks the ends of every system.
-template <class Offsets, class Marks>
-struct MarkEnds {
-  struct Clear {};
-
-  Offsets offsets;
-  Marks marks;
-
-  KOKKOS_INLINE_FUNCTION void operator()(Clear, std::int64_t i) const { marks(i) = 0; }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    const std::int64_t begin = offsets(k), end = offsets(k + 1);
-    if (begin == end) return;
-    marks(begin) |= EndsOfSystem::first;
-    marks(end - 1) |= EndsOfSystem::last;
-  }
-};
-
-/// The bands of one matrix that has all systems for its diagonal blocks, and maybe a copy of b.
-template <class T>
-struct SeparateSystems {
-  Bands<T> A;
-  const unsigned char* marks;
-  T *lower, *upper;
-  Strided<const T> b;
-  T* kept;  // or null
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    // what lies outside a system is not read
-    lower[i] = marks[i] & EndsOfSystem::first ? T(0) : A.band[0][i];
-    upper[i] = marks[i] & EndsOfSystem::last ? T(0) : A.band[2][i];
-    if (kept != nullptr) kept[i] = b[i];
-  }
-};
-
-/// What a batch of systems of different sizes leaves behind for its Status.
-struct VariableReport {
-  static constexpr std::int64_t none = Diagnosis::clear;
-  std::int64_t suspect;  // whether any x is not finite
-  std::int64_t worst;    // 4 row + reason, the least
-};
-struct ResetVariableReport {
-  VariableReport* report;
-  KOKKOS_INLINE_FUNCTION void operator()(int) const { *report = {0, VariableReport::none}; }
-};
-
-template <class T>
-struct FindNotFinite {
-  Strided<const T> x;
-  VariableReport* report;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (!(finite_probe(x[i]) == 0)) report->suspect = 1;  // so does every writer
-  }
-};
-
-/// Solves each system by itself, a thread each, if one has spoilt the others: they share rotations,
-/// and Inf times zero is not zero.
-template <class T, class Offsets>
-struct SolveEachAgain {
-  Offsets offsets;
-  Bands<T> A;  // the diagonal blocks
-  Strided<const T> b;
-  Strided<T> x;
-  Options options;
-  char* memory;
-  VariableReport* report;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    if (report->suspect == 0) return;
-    const std::int64_t begin = offsets(k), n = offsets(k + 1) - begin;
-    if (n == 0) return;
-    Bands<T> block = A;
-    block.n = n;
-    for (auto& band : block.band) band = band.from(begin);
-    const Strided<const T> right = b.from(begin);
-    const Strided<T> left = x.from(begin);
-    const ThreadMember thread{memory + words_before(begin, k) * sizeof(T),
-                              thread_memory_bytes<T>(n, options)};
-    std::int64_t bad = FormsOf<Algorithm::segmented>::solve_in_team<T>(thread, block, right, left,
-                                                                       options_of_thread(options));
-    for (std::int64_t i = 0; i < n; ++i) {
-      const auto probe = finite_probe(block.lower(i)) + finite_probe(block.diag(i)) +
-                         finite_probe(block.upper(i)) + finite_probe(right[i]);
-      if (!(probe == 0)) return lower(Status::Reason::not_finite, begin + i);
-      if (bad < 0 && !(finite_probe(left[i]) == 0)) bad = i;
-    }
-    if (bad >= 0) lower(Status::Reason::singular, begin + bad);
-  }
-  /// Of memory, for all systems before the k-th.
-  static KOKKOS_INLINE_FUNCTION std::int64_t words_before(std::int64_t rows, std::int64_t k) {
-    // 3 words a row and 22 for each partition, of which each system has one more at most
-    return 4 * rows + 64 * k;
-  }
-
- private:
-  KOKKOS_INLINE_FUNCTION void lower(Status::Reason reason, std::int64_t row) const {
-    Kokkos::atomic_min(&report->worst, 4 * row + static_cast<int>(reason));
-  }
-};
-
-}  // namespace Impl
 
 /// Memory for solves with many open systems of different sizes, whose rows lie one behind the other
 /// in the same arrays: system k has rows [offsets(k), offsets(k+1)).
@@ -130,13 +23,14 @@ struct SolveEachAgain {
 ///   if (!batch.status(exec).ok()) ...      // waits
 ///
 /// All systems are solved at once as the diagonal blocks of one matrix, by `segmented`, so that
-/// tiny ones cost no more a row than huge ones: 113 bytes a row in double, 129 where x is b. If one
-/// of them has no finite solution, each is solved again by itself, which is slow, and spoils no
-/// other. What is before the first and behind the last entry of a system's lower and upper band is
-/// not read.
+/// tiny ones cost no more a row than huge ones: 113 bytes a row in double, 177 of pentadiagonal
+/// matrices, and 16 more where x is b. If one of them has no finite solution, each is solved again
+/// by itself, which is slow, and spoils no other. Entries outside a system are not read.
 ///
 /// A handle, like a Workspace, and serves one solve at a time.
-template <class T, ExecutionSpace Exec>
+///
+/// \tparam half_bandwidth  1 for tridiagonal matrices, 2 for pentadiagonal ones
+template <class T, ExecutionSpace Exec, int half_bandwidth = 1>
 class VariableBatch {
  public:
   using value_type = T;
@@ -151,24 +45,22 @@ class VariableBatch {
       : m_offsets(host_offsets(offsets)),
         m_device_offsets(copy_offsets(exec)),
         m_work(exec, m_offsets.back(), 1, checked(options)),
-        m_lower(allocate(exec, "Trikkos::VariableBatch::lower", rows())),
-        m_upper(allocate(exec, "Trikkos::VariableBatch::upper", rows())),
+        m_off(allocate(exec, "Trikkos::VariableBatch::off", 2 * half_bandwidth * rows())),
         m_kept(allocate(exec, "Trikkos::VariableBatch::rhs", rows())),
         m_memory(allocate(exec, "Trikkos::VariableBatch::memory",
                           Again::words_before(rows(), systems()))),
         m_report(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
                                     std::string("Trikkos::VariableBatch::report"))),
-        m_marks(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
-                                   std::string("Trikkos::VariableBatch::marks")),
-                rows()) {
-    using Mark = Impl::MarkEnds<DeviceOffsets, Marks>;
-    using Clear = typename Mark::Clear;
+        m_distances(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
+                                       std::string("Trikkos::VariableBatch::distances")),
+                    rows()) {
+    using Measure = Impl::MeasureDistances<DeviceOffsets, half_bandwidth>;
+    const Measure measure{m_device_offsets, m_distances.data()};
     Kokkos::parallel_for("Trikkos::VariableBatch::reset", Impl::range(exec, 1),
                          Impl::ResetVariableReport{m_report.data()});
-    Kokkos::parallel_for("Trikkos::VariableBatch::clear", Impl::range<Clear>(exec, rows()),
-                         Mark{m_device_offsets, m_marks});
-    Kokkos::parallel_for("Trikkos::VariableBatch::mark", Impl::range(exec, systems()),
-                         Mark{m_device_offsets, m_marks});
+    Kokkos::parallel_for("Trikkos::VariableBatch::clear",
+                         Impl::range<typename Measure::Clear>(exec, rows()), measure);
+    Kokkos::parallel_for("Trikkos::VariableBatch::measure", Impl::range(exec, systems()), measure);
     exec.fence("Trikkos::VariableBatch");
   }
 
@@ -198,21 +90,24 @@ class VariableBatch {
   }
 
   /// \private What `solve` runs.
-  template <class... Views, class B, class X>
-  void run(const Exec& exec, const Tridiagonal<Views...>& A, const B& b, const X& x) const {
+  template <class Matrix, class B, class X>
+  void run(const Exec& exec, const Matrix& A, const B& b, const X& x) const {
+    constexpr int W = half_bandwidth;
     const bool in_place = static_cast<const void*>(b.data()) == static_cast<const void*>(x.data());
     const auto right = Impl::strided<const T>(b);
     const auto left = Impl::strided<T>(x);
+    Impl::Bands<T, W> blocks = Impl::bands(A);
+    Impl::SeparateSystems<T, W> separate{
+        blocks, m_distances.data(), {}, right, in_place ? m_kept.data() : nullptr};
+    for (int j = 0; j < 2 * W; ++j) {
+      const int band = j < W ? j : j + 1;
+      separate.off[band] = m_off.data() + j * rows();
+      blocks.band[band] = {separate.off[band], 1};
+    }
     Kokkos::parallel_for("Trikkos::VariableBatch::reset", Impl::range(exec, 1),
                          Impl::ResetVariableReport{m_report.data()});
-    Kokkos::parallel_for(
-        "Trikkos::VariableBatch::separate", Impl::range(exec, rows()),
-        Impl::SeparateSystems<T>{Impl::bands(A), m_marks.data(), m_lower.data(), m_upper.data(),
-                                 right, in_place ? m_kept.data() : nullptr});
-    Impl::Bands<T> blocks = Impl::bands(A);
-    blocks.band[0] = {m_lower.data(), 1};
-    blocks.band[2] = {m_upper.data(), 1};
-    m_work.run(exec, Impl::Systems<T>(blocks, 1), {right.data, 0, right.stride},
+    Kokkos::parallel_for("Trikkos::VariableBatch::separate", Impl::range(exec, rows()), separate);
+    m_work.run(exec, Impl::Systems<T, W>(blocks, 1), {right.data, 0, right.stride},
                {left.data, 0, left.stride});
     Kokkos::parallel_for("Trikkos::VariableBatch::check", Impl::range(exec, rows()),
                          Impl::FindNotFinite<T>{{left.data, left.stride}, m_report.data()});
@@ -220,14 +115,15 @@ class VariableBatch {
     Kokkos::parallel_for(
         "Trikkos::VariableBatch::solve_each_again", Impl::range(exec, systems()),
         Again{m_device_offsets, blocks, in_place ? Impl::Strided<const T>{m_kept.data(), 1} : right,
-              left, options(), reinterpret_cast<char*>(m_memory.data()), m_report.data()});
+              left, Options(options()).partition_size(0), reinterpret_cast<char*>(m_memory.data()),
+              m_report.data()});
   }
 
  private:
   using DeviceOffsets = Kokkos::View<const std::int64_t*, typename Exec::memory_space>;
-  using Marks = Kokkos::View<unsigned char*, typename Exec::memory_space>;
+  using Distances = Kokkos::View<Impl::Distance<half_bandwidth>*, typename Exec::memory_space>;
   using Vector = Kokkos::View<T*, typename Exec::memory_space>;
-  using Again = Impl::SolveEachAgain<T, DeviceOffsets>;
+  using Again = Impl::SolveEachAgain<T, half_bandwidth, DeviceOffsets>;
   static constexpr const char* function = "Trikkos::VariableBatch";
 
   static Vector allocate(const Exec& exec, const char* label, std::int64_t words) {
@@ -277,23 +173,24 @@ class VariableBatch {
 
   std::vector<std::int64_t> m_offsets;
   DeviceOffsets m_device_offsets;
-  Workspace<T, Exec> m_work;
-  Vector m_lower, m_upper, m_kept, m_memory;
+  Workspace<T, Exec, half_bandwidth> m_work;
+  Vector m_off, m_kept, m_memory;
   Kokkos::View<Impl::VariableReport, typename Exec::memory_space> m_report;
-  Marks m_marks;
+  Distances m_distances;
 };
 
 /// Solves all systems of a VariableBatch: asynchronous, no allocation, no fence.
 ///
 /// \param A, b, x  of rank 1, with the rows of all systems; x may be b
 /// \throws std::invalid_argument for extents that do not fit, or a periodic A
-template <ExecutionSpace Exec, class T, class... Views, class B, class X>
-void solve(const Exec& exec, const VariableBatch<T, Exec>& batch, const Tridiagonal<Views...>& A,
+template <ExecutionSpace Exec, class T, int half_bandwidth, BandMatrix Matrix, class B, class X>
+void solve(const Exec& exec, const VariableBatch<T, Exec, half_bandwidth>& batch, const Matrix& A,
            const B& b, const X& x) {
-  using Matrix = Tridiagonal<Views...>;
   TRIKKOS_CHECK_SYSTEM("Trikkos::solve", Exec, Matrix, B, X);
   static_assert(std::is_same_v<typename Matrix::value_type, T>,
                 "Trikkos::solve: A must have the value type of the batch");
+  static_assert(Matrix::half_bandwidth == half_bandwidth,
+                "Trikkos::solve: A must have as many diagonals as the batch is for");
   static_assert(Matrix::rank() == 1 && B::rank() == 1,
                 "Trikkos::solve: A, b and x must have rank 1 for systems of different sizes");
   constexpr auto function = "Trikkos::solve";

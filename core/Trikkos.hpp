@@ -9,6 +9,7 @@
 
 #include <Trikkos_Algorithm.hpp>
 #include <Trikkos_BackwardError.hpp>
+#include <Trikkos_Computed.hpp>
 #include <Trikkos_Concepts.hpp>
 #include <Trikkos_Gallery.hpp>
 #include <Trikkos_KernelFactors.hpp>
@@ -19,7 +20,9 @@
 #include <Trikkos_Plan.hpp>
 #include <Trikkos_Solve.hpp>
 #include <Trikkos_Status.hpp>
+#include <Trikkos_Toeplitz.hpp>
 #include <Trikkos_Tridiagonal.hpp>
+#include <Trikkos_Uniform.hpp>
 #include <Trikkos_VariableBatch.hpp>
 #include <Trikkos_Version.hpp>
 #include <Trikkos_Views.hpp>

@@ -14,18 +14,18 @@ namespace Trikkos {
 ///   (A x)(i) = lower2(i) x(i-2) + lower(i) x(i-1) + diag(i) x(i) + upper(i) x(i+1)
 ///            + upper2(i) x(i+2)
 ///
-/// All bands have length n, so row i's coefficients share the index i. Layouts, strides, constness
-/// and `Boundary` as in a Tridiagonal: entries outside an open matrix, `lower2(0)`, `lower2(1)`,
-/// `lower(0)`, `upper(n-1)`, `upper2(n-2)` and `upper2(n-1)`, are never read; in a periodic one
-/// indices wrap around, x(-2) is x(n-2) and x(n+1) is x(1). For n < 5, entries that fall on the
-/// same place of a periodic matrix add up.
+/// All bands have length n, so row i's coefficients share the index i. Layouts, strides, constness,
+/// `Uniform` and `Boundary` as in a Tridiagonal: entries outside an open matrix, `lower2(0)`,
+/// `lower2(1)`, `lower(0)`, `upper(n-1)`, `upper2(n-2)` and `upper2(n-1)`, are never read; in a
+/// periodic one indices wrap around, x(-2) is x(n-2) and x(n+1) is x(1). For n < 5, entries that
+/// fall on the same place of a periodic matrix add up.
 template <class Lower2, class Lower = Lower2, class Diag = Lower2, class Upper = Lower2,
           class Upper2 = Lower2>
 struct Pentadiagonal {
-  static_assert(ViewType<Lower2> && ViewType<Lower> && ViewType<Diag> && ViewType<Upper> &&
-                    ViewType<Upper2>,
+  static_assert(BandType<Lower2> && BandType<Lower> && BandType<Diag> && BandType<Upper> &&
+                    BandType<Upper2>,
                 "Trikkos::Pentadiagonal: lower2, lower, diag, upper and upper2 must be "
-                "Kokkos::Views");
+                "Kokkos::Views, or Trikkos::Uniform");
   static_assert(Lower2::rank() == Diag::rank() && Lower::rank() == Diag::rank() &&
                     Upper::rank() == Diag::rank() && Upper2::rank() == Diag::rank(),
                 "Trikkos::Pentadiagonal: lower2, lower, diag, upper and upper2 must have the same "

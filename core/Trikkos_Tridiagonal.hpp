@@ -4,7 +4,7 @@
 #ifndef TRIKKOS_TRIDIAGONAL_HPP
 #define TRIKKOS_TRIDIAGONAL_HPP
 
-#include <Trikkos_Concepts.hpp>
+#include <Trikkos_Uniform.hpp>
 
 namespace Trikkos {
 
@@ -27,14 +27,15 @@ constexpr const char* name(Boundary boundary) {
 /// n-1 entries: see `lapack_bands`.) The Views may differ in layout, stride and constness; the
 /// matrix refers to them and is never modified by a solve. Many matrices in LayoutLeft are
 /// interleaved: row i of neighbouring systems is adjacent; in LayoutRight each system is
-/// contiguous.
+/// contiguous. A band of equal entries may be `Uniform` instead of a View.
 ///
 /// With `Boundary::periodic`, indices wrap around: x(-1) is x(n-1) and x(n) is x(0). For n = 1 and
 /// n = 2, entries that fall on the same place of the matrix add up.
 template <class Lower, class Diag = Lower, class Upper = Lower>
 struct Tridiagonal {
-  static_assert(ViewType<Lower> && ViewType<Diag> && ViewType<Upper>,
-                "Trikkos::Tridiagonal: lower, diag and upper must be Kokkos::Views");
+  static_assert(BandType<Lower> && BandType<Diag> && BandType<Upper>,
+                "Trikkos::Tridiagonal: lower, diag and upper must be Kokkos::Views, or "
+                "Trikkos::Uniform");
   static_assert(Lower::rank() == Diag::rank() && Upper::rank() == Diag::rank(),
                 "Trikkos::Tridiagonal: lower, diag and upper must have the same rank");
   using value_type = typename Diag::non_const_value_type;

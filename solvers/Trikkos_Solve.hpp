@@ -30,7 +30,8 @@
 /// read as (system, row).
 ///
 /// Cost with `Algorithm::segmented`: 72 bytes and about 150 flops an unknown in double, 104 bytes
-/// and about 500 flops for pentadiagonal A. Views of stride 1 are fastest.
+/// and about 500 flops for pentadiagonal A. Views of stride 1 are fastest. A `toeplitz` matrix
+/// takes 48 or 80 bytes less.
 ///
 /// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
 /// nonsingular A, for each row by itself (`Scaling::rows`). `thomas` only for diagonally dominant

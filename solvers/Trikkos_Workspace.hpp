@@ -75,6 +75,11 @@ class Workspace {
     m_solver.factor(exec, m_memory.data(), A);
     m_solver.solve(exec, m_memory.data(), A, b, x, false, number);
   }
+  template <Impl::ComputedMatrices Matrices>
+  void run(const Exec& exec, const Matrices& A, const Impl::Vectors<const T>& b,
+           const Impl::Vectors<T>& x, const Impl::Numbering& number) const {
+    m_solver.solve(exec, m_memory.data(), A, b, x, number);
+  }
   /// \private A copy of columns takes memory for each matrix.
   void check_systems(const char* called, std::int64_t matrices) const {
     if (m_solver.scales_columns() && matrices > m_solver.shape().matrices)

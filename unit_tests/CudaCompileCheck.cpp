@@ -42,6 +42,23 @@ void pentadiagonal(const Exec& exec) {
   const Trikkos::Plan plan(exec, A);
   Trikkos::solve(exec, plan, b, x);
   static_cast<void>(Trikkos::backward_error(exec, A, x, b));
+  const Kokkos::View<int*, Kokkos::HostSpace> offsets("offsets", 2);
+  const Trikkos::VariableBatch<T, Exec, 2> batch(exec, offsets);
+  Trikkos::solve(exec, batch, A, b, x);
+  const Trikkos::Plan five(exec, Trikkos::toeplitz(exec, 1000, 1., -4., 6., -4., 1.));
+  Trikkos::solve(exec, five, b, x);
+}
+
+struct Coefficients {
+  KOKKOS_FUNCTION Kokkos::Array<T, 3> operator()(std::int64_t system, std::int64_t row) const {
+    return {T(-1), T(3 + system + row), T(-1)};
+  }
+};
+template <class Exec>
+void computed(const Exec& exec) {
+  const Trikkos::Workspace<T, Exec> work(exec, 1000, 1);
+  const auto b = Trikkos::gallery_rhs<T>(exec, 1000);
+  Trikkos::solve(exec, work, Trikkos::Computed{1000, Coefficients{}}, b, b);
 }
 
 template <class Exec>
@@ -87,6 +104,8 @@ void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   if constexpr (std::is_same_v<T, double>) {
     pentadiagonal(exec);
     pentadiagonal(Host{});
+    computed(exec);
+    computed(Host{});
   }
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Kokkos::complex<float>>)
     host_calls(Host{});

@@ -276,6 +276,35 @@ void expect_contract_of_variable_batch() {
   EXPECT_EQ(foreign_kernels(made, device_id(exec)), Strings{});
 }
 
+// Matrices that are not stored, or of which a few numbers are.
+struct Coefficients {
+  KOKKOS_FUNCTION Kokkos::Array<double, 3> operator()(std::int64_t, std::int64_t) const {
+    return {-1, 3, -1};
+  }
+};
+template <class Exec>
+void expect_contract_of_computed_matrices() {
+  const Exec exec = other_instance<Exec>();
+  for (const auto& [count, n] : {std::pair(1, 5000), std::pair(30, 100)}) {
+    const Kokkos::View<double**, Exec> b("b", count, n), x("x", count, n);
+    const Trikkos::Workspace<double, Exec> work(exec, n, count, Options{}.refine(1));
+    const auto expect_kept = [&](const Trace& trace) {
+      EXPECT_EQ(waits(trace), Strings{});
+      EXPECT_EQ(foreign_labels(trace), Strings{});
+      EXPECT_EQ(foreign_kernels(trace, device_id(exec)), Strings{});
+      EXPECT_TRUE(has_region(trace, "Trikkos::solve"));
+      EXPECT_TRUE(work.status(exec).ok());
+    };
+    const Trikkos::Computed A{n, Coefficients{}};
+    expect_kept(watch([&] { Trikkos::solve(exec, work, A, b, x); }));
+    const auto made = watch([&] { Trikkos::toeplitz(exec, 10, -1., 3., -1.); });
+    EXPECT_EQ(foreign_labels(made), Strings{});
+    EXPECT_EQ(foreign_kernels(made, device_id(exec)), Strings{});
+    const auto T = Trikkos::toeplitz(exec, n, -1., 3., -1.);
+    expect_kept(watch([&] { Trikkos::solve(exec, work, T, b, x); }));
+  }
+}
+
 // Calls that allocate and wait, but say whose they are and where they work.
 template <class T, class Exec>
 void expect_names() {
@@ -438,6 +467,9 @@ TEST(TEST_CATEGORY, contract_of_solve_complex) {
 }
 TEST(TEST_CATEGORY, contract_of_variable_batch) {
   expect_contract_of_variable_batch<TEST_EXECSPACE>();
+}
+TEST(TEST_CATEGORY, contract_of_computed_matrices) {
+  expect_contract_of_computed_matrices<TEST_EXECSPACE>();
 }
 TEST(TEST_CATEGORY, contract_names_everything) { expect_names<double, TEST_EXECSPACE>(); }
 TEST(TEST_CATEGORY, contract_status_waits_for_its_instance) {

@@ -6,6 +6,7 @@
 #include <FastError.hpp>
 #include <Message.hpp>
 #include <Outcome.hpp>
+#include <Pentadiagonals.hpp>
 #include <Trikkos.hpp>
 #include <algorithm>
 #include <limits>
@@ -71,10 +72,11 @@ auto to_device(const Batch<T>& batch) {
 /// The solutions of a solve, and its status.
 template <class T>
 std::vector<std::vector<T>> solutions(const Batch<T>& batch, Trikkos::Status& status,
-                                      bool in_place = false) {
+                                      bool in_place = false, const Options& options = {}) {
   const TEST_EXECSPACE exec;
   const auto host = batch.offsets();
-  const Trikkos::VariableBatch<T, TEST_EXECSPACE> variable(exec, Reference::to_device(exec, host));
+  const Trikkos::VariableBatch<T, TEST_EXECSPACE> variable(exec, Reference::to_device(exec, host),
+                                                           options);
   EXPECT_EQ(variable.systems(), static_cast<std::int64_t>(batch.A.size()));
   EXPECT_EQ(variable.rows(), host.back());
   const auto A = to_device(batch);
@@ -184,7 +186,9 @@ TEST(TEST_CATEGORY, variable_batch_spares_the_others) {
           A.lower[row] = A.upper[row] = 0;
         }
         Trikkos::Status status;
-        const auto x = solutions(batch, status, in_place);
+        // the partitions of all systems together are not those in which each is solved again
+        const auto x =
+            solutions(batch, status, in_place, Options{}.partition_size(in_place ? 2 : 0));
         EXPECT_EQ(status.reason, reason) << status.why();
         EXPECT_EQ(status.system, static_cast<std::int64_t>(k));
         EXPECT_GE(status.row, 0);
@@ -195,6 +199,61 @@ TEST(TEST_CATEGORY, variable_batch_spares_the_others) {
           }
         }
       }
+}
+
+// ---- pentadiagonal
+
+/// Systems of all families, the bad one of which, if any, has a row without coefficients.
+inline void expect_pentadiagonal(const std::vector<std::int64_t>& sizes, const Options& options,
+                                 std::size_t bad = std::size_t(-1)) {
+  using Test::Five::HostPentadiagonal;
+  const TEST_EXECSPACE exec;
+  std::vector<HostPentadiagonal<double>> A;
+  std::vector<std::vector<double>> b;
+  HostPentadiagonal<double> all;
+  std::vector<int> offsets{0};
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    const std::int64_t n = sizes[k];
+    A.push_back(Test::Five::make<double>(Test::Five::families[k % 6], n, 7 + k));
+    b.push_back(random_rhs<double>(n, 200 + k));
+    offsets.push_back(offsets.back() + static_cast<int>(n));
+    for (int j = -2; j <= 2; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (k == bad && i == n / 2) A[k].band(j)[i] = 0;
+        const bool inside = i + j >= 0 && i + j < n;
+        all.band(j).push_back(inside ? A[k].band(j)[i] : std::numeric_limits<double>::quiet_NaN());
+      }
+  }
+  const Trikkos::VariableBatch<double, TEST_EXECSPACE, 2> variable(
+      exec, Reference::to_device(exec, offsets), options);
+  const auto right = Reference::to_device(exec, joined(b));
+  const Vector<double> left("x", right.extent(0));
+  for (const auto& x : {left, right}) {  // the latter in place
+    Trikkos::solve(exec, variable, Reference::to_device(exec, all), right, x);
+    const auto status = variable.status(exec);
+    EXPECT_EQ(status.ok(), bad >= sizes.size()) << status.why();
+    if (bad < sizes.size()) {
+      EXPECT_EQ(status.reason, Reason::singular);
+      EXPECT_EQ(status.system, static_cast<std::int64_t>(bad));
+    }
+    const auto found = Reference::to_host(x);
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      const std::vector<double> mine(found.begin() + offsets[k], found.begin() + offsets[k + 1]);
+      if (k != bad && !mine.empty()) {
+        EXPECT_LE(Reference::backward_error(A[k], mine, b[k]), 1e-14) << k << ", n " << sizes[k];
+      }
+    }
+  }
+}
+TEST(TEST_CATEGORY, variable_batch_of_pentadiagonal_matrices) {
+  std::vector<std::int64_t> sizes{5, 0, 1, 2, 3, 4, 1, 1, 0, 2, 2};
+  for (std::int64_t n = 1; n < 70; ++n) sizes.push_back(n);
+  sizes.push_back(1500);
+  for (const Options& options : {Options{}, Options{}.partition_size(3), Options{}.refine(1)}) {
+    expect_pentadiagonal(sizes, options);
+    for (const std::size_t bad : {std::size_t(0), std::size_t(60), sizes.size() - 1})
+      expect_pentadiagonal(sizes, options, bad);
+  }
 }
 
 TEST(TEST_CATEGORY, variable_batch_refuses_nonsense) {

@@ -19,7 +19,7 @@
 namespace Trikkos::Impl {
 
 /// A partition of each of `width` systems, `Rows` of an elimination (Trikkos_Elimination.hpp).
-template <class T, int W = 1>
+template <class T, int W = 1, class Matrices = Systems<T, W>>
 struct LaneSystems {
   using V = Lanes<T>;
   using value_type = V;
@@ -28,7 +28,7 @@ struct LaneSystems {
   static constexpr int width = lane_count<T>;
   static constexpr bool ragged = true;  // for the last W rows of a matrix, which are no inner ones
 
-  const Systems<T, W>& A;  // those of the lanes
+  const Matrices& A;  // those of the lanes
   const Vectors<const T>& b;
   const Vectors<T>& x;
   int count;  // lanes with one of their own; the others repeat the last of these
@@ -48,8 +48,13 @@ struct LaneSystems {
     return l < count ? l : count - 1;
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
-    return scaled(equation_of<V, W>(*this, k, load_lanes<T>(b, count, first_row + k)),
-                  A.first.scale_rows);
+    const V d = load_lanes<T>(b, count, first_row + k);
+    if constexpr (ComputedMatrices<Matrices>) {
+      const auto row = [&](int l) { return A[system_of(l)].row(first_row + k); };
+      return scaled(equation_in_lanes<T, W>(row, d), A.first.scale_rows);
+    } else {
+      return scaled(equation_of<V, W>(*this, k, d), A.first.scale_rows);
+    }
   }
   template <int j>
   KOKKOS_FORCEINLINE_FUNCTION V entry(std::int64_t k) const {
@@ -104,20 +109,21 @@ struct LaneShape {
   }
 };
 
-template <class T, class Elimination>
+template <class T, class Elimination, class Matrices = Systems<T, Elimination::half_bandwidth>>
 struct SolveLaneSystems {
   using V = Lanes<T>;
   static constexpr int W = Elimination::half_bandwidth;
-  static_assert(EliminationOf<Elimination, LaneSystems<T, W>>);
+  using Rows = LaneSystems<T, W, Matrices>;
+  static_assert(EliminationOf<Elimination, Rows>);
   static constexpr int width = lane_count<T>;
 
-  Problem<T, W> problem;
+  Problem<T, W, Matrices> problem;
   LaneShape shape;
   Elimination elimination{};
 
   /// Systems of so many rows, whose way back stays in the cache, are solved without segments.
   static constexpr std::int64_t longest_alone = 2048;
-  static constexpr bool solves_alone = requires(const LaneSystems<T, W>& rows, V& last) {
+  static constexpr bool solves_alone = requires(const Rows& rows, V& last) {
     Elimination::reduce_alone(rows, last);
   };
 
@@ -138,7 +144,7 @@ struct SolveLaneSystems {
     return solves_alone && s.n <= longest_alone ? s.n : s.rows;
   }
   /// As many systems as lanes, or fewer.
-  void solve(const Problem<T, W>& tile, std::int64_t group) const {
+  void solve(const Problem<T, W, Matrices>& tile, std::int64_t group) const {
     const std::int64_t n = shape.n;
     const bool periodic = tile.A.first.periodic;
     T* const storage = problem.storage + group * group_words(shape);
@@ -148,7 +154,7 @@ struct SolveLaneSystems {
     const int count = static_cast<int>(tile.count());
     unsigned open = all_lanes<T> >> (width - count);  // lanes that are not solved yet
     const auto rows = [&](std::int64_t first, std::int64_t m) {
-      return LaneSystems<T, W>{tile.A, tile.b, tile.x, count, first, m, back, open};
+      return Rows{tile.A, tile.b, tile.x, count, first, m, back, open};
     };
 
     if constexpr (solves_alone)
@@ -182,8 +188,7 @@ struct SolveLaneSystems {
              elimination.substitute(p, link > 0 ? unchain(bounds, nodes[link - 1]) : bounds));
     }
   }
-  static void report(const Problem<T, W>& tile, const LaneSystems<T, W>& p,
-                     const Findings<V>& found) {
+  static void report(const Problem<T, W, Matrices>& tile, const Rows& p, const Findings<V>& found) {
     for (int l = 0; l < p.count; ++l) {
       if (!(p.stored >> l & 1)) continue;
       const Diagnosis diagnosis = tile.diagnosis.of(l, tile.n());
@@ -193,12 +198,13 @@ struct SolveLaneSystems {
     }
   }
   /// b is still what it was.
-  void diagnose(const Problem<T, W>& tile, int l, const Segment<T, W>& root,
+  void diagnose(const Problem<T, W, Matrices>& tile, int l, const Segment<T, W>& root,
                 const Bounds<T, W>& bounds) const {
     const Diagnosis diagnosis = tile.diagnosis.of(l, shape.n);
     diagnose_root(diagnosis, root, tile.A.first.periodic, bounds, shape.n);
-    const Bands<T, W> A = tile.A[l];
-    elimination.diagnose(diagnosis, UnstagedRows<T, W>{A, tile.b[l], 0, shape.n});
+    const MatrixOf<Matrices> A = tile.A[l];
+    elimination.diagnose(diagnosis,
+                         UnstagedRows<T, W, MatrixOf<Matrices>>{A, tile.b[l], 0, shape.n});
   }
 };
 
@@ -221,12 +227,13 @@ class HostSystems {
   }
   std::int64_t parallel_items() const { return m_partitions.parallel_items(); }
 
-  void solve(const Exec& exec, const Problem<T, W>& problem) const {
+  template <class Matrices>
+  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     if (!m_fills_lanes) return m_partitions.solve(exec, problem);
     if (problem.resets)
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
-    const SolveLaneSystems<T, Elimination> kernel{problem, m_lanes};
+    const SolveLaneSystems<T, Elimination, Matrices> kernel{problem, m_lanes};
     Kokkos::parallel_for(Elimination::label("batch"), range(exec, m_lanes.groups), kernel);
   }
 

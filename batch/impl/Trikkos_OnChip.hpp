@@ -76,13 +76,14 @@ struct OnChipShape {
   }
 };
 
-template <class T, class Elimination, bool Interleaved>
+template <class T, class Elimination, bool Interleaved,
+          class Matrices = Systems<T, Elimination::half_bandwidth>>
 struct SolveOnChip {
   static constexpr int W = Elimination::half_bandwidth;
   static constexpr int rhs = 2 * W + 1;  // the band that is b
   using Node = MergeNode<T, W>;
 
-  Problem<T, W> problem;
+  Problem<T, W, Matrices> problem;
   Elimination elimination;
   OnChipShape<T, W> shape;
   SystemTiles tiles;  // one a team
@@ -157,8 +158,9 @@ struct SolveOnChip {
       if (!(found.probe == 0)) {
         // b is still what it was: x is stored behind the next barrier
         if (p == 0) {
-          const Bands<T, W> A = problem.A[first + s];
-          elimination.diagnose(diagnosis, UnstagedRows<T, W>{A, problem.b[first + s], 0, n});
+          const MatrixOf<Matrices> A = problem.A[first + s];
+          elimination.diagnose(
+              diagnosis, UnstagedRows<T, W, MatrixOf<Matrices>>{A, problem.b[first + s], 0, n});
         }
         for (int k = 0; k < m; ++k)
           if (!(finite_probe(rows.solution(k)) == 0)) {
@@ -208,9 +210,29 @@ struct SolveOnChip {
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, void* arrivals, T* bands,
                                         const SystemTiles::Tile& tile) const {
+    Staging<Member> staging(member, arrivals);
+    if constexpr (ComputedMatrices<Matrices>) {
+      load_rhs(staging, bands, tile);
+      compute_rows(member, bands, tile);
+      staging.wait();
+    } else {
+      load_stored(member, staging, bands, tile);
+    }
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void compute_rows(const Member& member, T* bands,
+                                                const SystemTiles::Tile& tile) const {
+    for (int k = member.team_rank(); k < tile.count * shape.n; k += member.team_size()) {
+      const int s = k / shape.n, i = k % shape.n;
+      const auto row = problem.A[tile.first + s].row(i);
+      for (int j = 0; j < rhs; ++j) bands[j * shape.band_words() + place(s, i)] = row[j];
+    }
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_stored(const Member& member, Staging<Member>& staging,
+                                               T* bands, const SystemTiles::Tile& tile) const {
     const int words = shape.band_words(), here = tile.count;
     const Systems<T, W>& A = problem.A;
-    Staging<Member> staging(member, arrivals);
     if (!Interleaved && in_bulk && tile.is_inside)
       load_in_bulk(staging, bands, tile.first, here);
     else
@@ -253,8 +275,13 @@ struct SolveOnChip {
       staging.template load<Interleaved>(is_between ? runs(to, band, here, 0, n)
                                                     : runs(to, band, here, begin, end));
     }
-    staging.template load<Interleaved>(
-        runs(bands + rhs * words, problem.b.block(tile.first), here, 0, n));
+    load_rhs(staging, bands, tile);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_rhs(Staging<Member>& staging, T* bands,
+                                            const SystemTiles::Tile& tile) const {
+    staging.template load<Interleaved>(runs(bands + rhs * shape.band_words(),
+                                            problem.b.block(tile.first), tile.count, 0, shape.n));
   }
   /// Of one system, whose rows are `apart` words from each other.
   template <int... j>
@@ -292,15 +319,13 @@ class DeviceSystems {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
 
-  void solve(const Exec& exec, const Problem<T, W>& problem) const {
+  template <class Matrices>
+  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     if (!m_on_chip) return m_passes.solve(exec, problem);
     if (problem.resets)
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
-    const Systems<T, W>& A = problem.A;
-    const bool alternate = A.is_shared() ? problem.b.system_stride < problem.b.row_stride
-                                         : A.stride[W] < A.first.band[W].stride;
-    if (alternate && problem.count() > 1)
+    if (is_interleaved(problem) && problem.count() > 1)
       launch<true>(exec, problem);
     else
       launch<false>(exec, problem);
@@ -312,6 +337,15 @@ class DeviceSystems {
             m_exactly};
   }
 
+  /// As the matrices are, or b, where they are not read.
+  template <class Matrices>
+  static bool is_interleaved(const Problem<T, W, Matrices>& problem) {
+    const Matrices& A = problem.A;
+    if constexpr (!ComputedMatrices<Matrices>)
+      if (!A.is_shared() && A.first.band[W].stride != 0)
+        return A.stride[W] < A.first.band[W].stride;
+    return problem.b.system_stride < problem.b.row_stride;
+  }
   static bool can_load_in_bulk(const Problem<T, W>& problem) {
     const Vectors<const T>& b = problem.b;
     const std::int64_t n = problem.n();
@@ -325,19 +359,21 @@ class DeviceSystems {
     }
     return alike && is_bulk(bytes, sizeof(T) * n);
   }
-  template <bool Interleaved>
-  void launch(const Exec& exec, const Problem<T, W>& problem) const {
-    using Kernel = SolveOnChip<T, Elimination, Interleaved>;
+  template <bool Interleaved, class Matrices>
+  void launch(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices>;
     // of more threads than there are: else registers are hoarded for addresses; wide rows need all
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<(W > 1 ? 256 : 384), 1>>;
     OnChipShape<T, W> shape = this->shape(Interleaved);
     shape.in_rows = Kernel::in_rows;
     const SystemTiles tiles(problem.slab(), shape.systems());
     const int league = static_cast<int>(tiles.count(problem.count()));
+    bool in_bulk = false;
+    if constexpr (!ComputedMatrices<Matrices>) in_bulk = can_load_in_bulk(problem);
     Kokkos::parallel_for(Elimination::label("on_chip"),
                          light(Teams(exec, league, shape.lanes)
                                    .set_scratch_size(0, Kokkos::PerTeam(shape.scratch_bytes()))),
-                         Kernel{problem, {}, shape, tiles, can_load_in_bulk(problem)});
+                         Kernel{problem, {}, shape, tiles, in_bulk});
   }
 
   std::int64_t m_n = 0, m_exactly = 0;

@@ -175,6 +175,14 @@ struct Systems {
   }
 };
 
+/// What [k] of them is.
+template <class Matrices>
+using MatrixOf = std::remove_cvref_t<decltype(std::declval<const Matrices&>()[0])>;
+
+/// Matrices of which rows are computed, not read (Trikkos_ComputedSystems.hpp).
+template <class M>
+concept ComputedMatrices = M::is_computed;
+
 // ---- from Views
 
 /// The rows of a View of rank 1 (row), 2 (system, row) or 3 (system, system, row).

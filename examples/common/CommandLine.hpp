@@ -6,8 +6,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -22,15 +22,36 @@ inline std::int64_t number(const std::string& option, const char* text) {
   return static_cast<std::int64_t>(value);
 }
 
-/// On one line of the terminal, twenty times in all.
-inline void show_progress(std::int64_t step, std::int64_t steps, double seconds) {
-  std::printf("\rstep %lld of %lld, %.1f s", static_cast<long long>(step),
-              static_cast<long long>(steps), seconds);
-  if (step == steps) std::printf("\n");
-  std::fflush(stdout);
-}
-inline bool is_progress_due(std::int64_t step, std::int64_t steps) {
-  return step == steps || step % (steps / 20 > 0 ? steps / 20 : 1) == 0;
+/// What every simulation may be asked for.
+struct Request {
+  bool help = false;
+  bool order = false;   // the convergence of its scheme
+  std::string picture;  // the file that it is written to; none if empty
+};
+
+/// Options whose values are counts are set where `counts` says.
+/// \throws std::invalid_argument for what is no option or no value
+inline Request read_command_line(int argc, char* argv[],
+                                 const std::map<std::string, std::int64_t*>& counts) {
+  Request r;
+  for (int k = 1; k < argc; ++k) {
+    const std::string option = argv[k];
+    const auto count = counts.find(option);
+    const bool takes_value = option == "--picture" || count != counts.end();
+    if (takes_value && k + 1 == argc)
+      throw std::invalid_argument(option + ": expected a value, see --help");
+    if (option == "--help")
+      r.help = true;
+    else if (option == "--order")
+      r.order = true;
+    else if (option == "--picture")
+      r.picture = argv[++k];
+    else if (count != counts.end())
+      *count->second = number(option, argv[++k]);
+    else
+      throw std::invalid_argument(option + ": no such option, see --help");
+  }
+  return r;
 }
 
 }  // namespace Example

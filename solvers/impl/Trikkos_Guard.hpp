@@ -60,8 +60,8 @@ class Guard {
 
   /// Solves `problem`, whose matrices may be scaled, with the method's `solve(problem)`; residuals
   /// are those of `A`.
-  template <class Exec, int W, class Solve>
-  void run(const Exec& exec, const Systems<T, W>& A, Problem<T, W> problem,
+  template <class Exec, int W, class Matrices, class Solve>
+  void run(const Exec& exec, const Matrices& A, Problem<T, W, Matrices> problem,
            const GuardMemory<T>& memory, Report* report, const Solve& solve) const {
     if (!measures()) return solve(problem);
     const std::int64_t n = problem.n(), count = problem.count();
@@ -70,16 +70,16 @@ class Guard {
                          KeepRhs<T>{problem.b, kept, n});
     problem.b = kept.read_only();
     solve(problem);
-    const ResidualKernels<T, Systems<T, W>, is_host_v<Exec>> measured{
+    const ResidualKernels<T, Matrices, is_host_v<Exec>> measured{
         A, problem.b, problem.x.read_only(), n, count, memory.norms, d};
     measured.measure(exec);
     if (refines()) {
-      Problem<T, W> correction = problem;
+      Problem<T, W, Matrices> correction = problem;
       correction.b = d.read_only();
       correction.x = d;
       correction.diagnosis = {memory.words, count};
       correction.resets = true;
-      Refinement<T, Systems<T, W>, is_host_v<Exec>>{measured, problem.x, d}.launch(
+      Refinement<T, Matrices, is_host_v<Exec>>{measured, problem.x, d}.launch(
           exec, m_refine, [&] { solve(correction); });
     }
     if (problem.resets)

@@ -23,10 +23,11 @@ struct Shape {
   bool is_factored_once = false, periodic = false;
 };
 
-/// Systems on their way through a method.
-template <class T, int W = 1>
+/// Systems on their way through a method. `Matrices`: [k] is the matrix of the k-th; what
+/// `segmented` asks of others than `Systems` is in Trikkos_ComputedSystems.hpp.
+template <class T, int W = 1, class Matrices = Systems<T, W>>
 struct Problem {
-  Systems<T, W> A;
+  Matrices A;
   Vectors<const T> b;
   Vectors<T> x;  // may be b
   T* storage;    // first what all share, then that of each system

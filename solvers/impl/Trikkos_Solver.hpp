@@ -64,6 +64,15 @@ class Solver {
   /// After `factor` of the same A: all systems, as many at a time as are in flight.
   void solve(const Exec& exec, std::byte* start, const Systems<T, W>& A, const Vectors<const T>& b,
              const Vectors<T>& x, bool factored, const Numbering& number = {}) const;
+  /// The same of matrices that are computed, by `segmented`.
+  template <ComputedMatrices Matrices>
+  void solve(const Exec& exec, std::byte* start, const Matrices& A, const Vectors<const T>& b,
+             const Vectors<T>& x, const Numbering& number) const {
+    using Call = typename FormsOf<Algorithm::segmented>::template Call<T, Exec, W>;
+    solve_all(
+        exec, memory(start), A, A, b, x, m_in_flight, number,
+        [&](const auto& problem, std::int64_t) { std::get<Call>(m_method).solve(exec, problem); });
+  }
   /// What the last solve found. Waits.
   Status status(const Exec& exec, std::byte* start) const {
     return m_guard.status(fetch(exec, memory(start).report, "Trikkos::Workspace::status"),
@@ -120,6 +129,13 @@ class Solver {
     return r;
   }
 
+  /// As many at a time as are in flight, by run(problem, its first system). `solved` are the
+  /// matrices A, or those scaled.
+  template <class Matrices, class Run>
+  void solve_all(const Exec& exec, const Memory& memory, const Matrices& A, Matrices solved,
+                 const Vectors<const T>& b, const Vectors<T>& x, std::int64_t in_flight,
+                 const Numbering& number, const Run& run) const;
+
   Shape m_shape;
   Options m_options;
   Guard<T> m_guard;
@@ -170,44 +186,49 @@ void Solver<T, Exec, W>::solve(const Exec& exec, std::byte* start, const Systems
                                const Vectors<const T>& b, const Vectors<T>& x, bool factored,
                                const Numbering& number) const {
   const Memory memory = this->memory(start);
-  const std::int64_t n = m_shape.n;
+  const auto& scaled = memory.scaled;
+  const std::int64_t n = m_shape.n, scale_stride = A.is_shared() ? 0 : n;
+  // factors need no memory for each system
+  const std::int64_t in_flight = factored && !m_guard.measures() ? most_in_flight : m_in_flight;
+  solve_all(exec, memory, A, scales_columns() ? scaled.systems(A) : A, b, x, in_flight, number,
+            [&](const Problem<T, W>& p, std::int64_t first) {
+              std::visit(
+                  [&](const auto& m) {
+                    if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec>)
+                      if (factored) return m.solve_factored(exec, p, memory.factors);
+                    m.solve(exec, p);
+                  },
+                  m_method);
+              if (scales_columns())
+                Kokkos::parallel_for("Trikkos::Workspace::restore_unknowns",
+                                     range(exec, p.count() * n),
+                                     RestoreUnknown<T>{p.x, scaled.scale + first * scale_stride, n,
+                                                       scale_stride, p.diagnosis});
+            });
+}
+
+template <class T, class Exec, int W>
+template <class Matrices, class Run>
+void Solver<T, Exec, W>::solve_all(const Exec& exec, const Memory& memory, const Matrices& A,
+                                   Matrices solved, const Vectors<const T>& b, const Vectors<T>& x,
+                                   std::int64_t in_flight, const Numbering& number,
+                                   const Run& run) const {
   const Diagnosis diagnosis{memory.report->words, A.count, 0, number};
-  if (n == 0 || A.count == 0) {
+  if (m_shape.n == 0 || A.count == 0) {
     Kokkos::parallel_for("Trikkos::Workspace::reset", range(exec, 1),
                          ResetReport{memory.report, A.count});
     return;
   }
-  const auto& scaled = memory.scaled;
-  Systems<T, W> solved = scales_columns() ? scaled.systems(A) : A;
   solved.first.scale_rows = m_options.scaling() == Scaling::rows;
-  const auto run = [&](const Problem<T, W>& p) {
-    std::visit(
-        [&](const auto& m) {
-          if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec>)
-            if (factored) return m.solve_factored(exec, p, memory.factors);
-          m.solve(exec, p);
-        },
-        m_method);
-  };
-  // factors need no memory for each system
-  const std::int64_t in_flight = factored && !m_guard.measures() ? most_in_flight : m_in_flight;
-  const Problem<T, W> all{solved, b, x, memory.storage, diagnosis, true};
+  const Problem<T, W, Matrices> all{solved, b, x, memory.storage, diagnosis, true};
   const std::int64_t slab = std::min(A.slab, all.slab());
   for (std::int64_t first = 0, count; first < A.count; first += count) {
     count = in_flight < slab ? std::min(in_flight, slab - first % slab)
                              : std::min(in_flight / slab * slab, A.count - first);
-    Problem<T, W> problem = all.block(first, count);
+    Problem<T, W, Matrices> problem = all.block(first, count);
     problem.resets = first == 0;
-    const std::int64_t scale_stride = A.is_shared() ? 0 : n;
     m_guard.run(exec, A.block(first, count), problem, memory.guard, memory.report,
-                [&](const Problem<T, W>& p) {
-                  run(p);
-                  if (scales_columns())
-                    Kokkos::parallel_for("Trikkos::Workspace::restore_unknowns",
-                                         range(exec, count * n),
-                                         RestoreUnknown<T>{p.x, scaled.scale + first * scale_stride,
-                                                           n, scale_stride, p.diagnosis});
-                });
+                [&](const auto& p) { run(p, first); });
   }
 }
 

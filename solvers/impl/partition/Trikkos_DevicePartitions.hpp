@@ -26,12 +26,12 @@
 namespace Trikkos::Impl {
 
 /// First pass: rows to segments.
-template <class T, class Elimination, int Rows>
+template <class T, class Elimination, int Rows, class Matrices>
 struct ReduceTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
 
-  Problem<T, W> problem;
+  Problem<T, W, Matrices> problem;
   Elimination elimination;
   TileShape<T, Rows, W> shape;
   std::int64_t words, segments;
@@ -42,10 +42,10 @@ struct ReduceTiles {
     const int t = member.team_rank();
     const std::int64_t system = member.league_rank() / tiles, tile = member.league_rank() % tiles;
     if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
-    const Bands<T, W> A = problem.A[system];
+    const MatrixOf<Matrices> A = problem.A[system];
     const StagedTile<T, Rows, W> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
                                         tile * shape.tile_rows()};
-    staged.load(member, SystemRows<T, W>{A, problem.b[system], staged.base});
+    staged.load(member, SystemRows<T, W, MatrixOf<Matrices>>{A, problem.b[system], staged.base});
     Segment<T, W> s = elimination.reduce(staged.rows(t, A));
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
@@ -63,12 +63,12 @@ struct ReduceTiles {
 };
 
 /// Second pass: from the bounds of each segment to the solution of its rows.
-template <class T, class Elimination, int Rows>
+template <class T, class Elimination, int Rows, class Matrices>
 struct SubstituteTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
 
-  Problem<T, W> problem;
+  Problem<T, W, Matrices> problem;
   Elimination elimination;
   TileShape<T, Rows, W> shape;
   std::int64_t words, bounds_offset;
@@ -78,7 +78,7 @@ struct SubstituteTiles {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
     const std::int64_t system = member.league_rank() / tiles;
-    const Bands<T, W> A = problem.A[system];
+    const MatrixOf<Matrices> A = problem.A[system];
     const Strided<const T> b = problem.b[system];
     // backwards: the tiles that the first pass read last may still be in the cache
     const std::int64_t tile = tiles - 1 - member.league_rank() % tiles;
@@ -90,13 +90,13 @@ struct SubstituteTiles {
     const std::int64_t segment = tile * shape.segments() + (t >> levels);
     const T* const at = problem.storage + system * words + bounds_offset + 2 * W * segment;
     auto bounds = bounds_from<T, W>([&](int k) { return at[k]; });
-    staged.load(member, SystemRows<T, W>{A, b, staged.base});
+    staged.load(member, SystemRows<T, W, MatrixOf<Matrices>>{A, b, staged.base});
 
     const Diagnosis diagnosis = problem.diagnosis.of(system, n);
     const bool suspect = diagnosis.is_suspect();
     if (suspect)
-      elimination.diagnose(diagnosis,
-                           UnstagedRows<T, W>{A, b, staged.base + t * shape.rows(), rows.m});
+      elimination.diagnose(diagnosis, UnstagedRows<T, W, MatrixOf<Matrices>>{
+                                          A, b, staged.base + t * shape.rows(), rows.m});
     T* const nodes = staged.nodes();
     merge_tree(
         member, SegmentArray<T, W>{nodes, lanes}, lanes, levels, elimination.reduce(rows),
@@ -157,26 +157,30 @@ class DevicePartitions {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_layout.tiles; }
 
-  void reduce(const Exec& exec, const Problem<T, W>& problem) const {
+  template <class Matrices>
+  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "reduce", tile,
-             ReduceTiles<T, Elimination, Rows>{
+             ReduceTiles<T, Elimination, Rows, Matrices>{
                  problem, {}, tile, m_layout.words, m_layout.segments, tiles()});
     });
   }
-  void solve_reduced(const Exec& exec, const Problem<T, W>& problem) const {
+  template <class Matrices>
+  void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     ReducedSystem<T, W>{problem.storage, m_layout, problem.A.first.periodic,
                         std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis}
         .launch(exec, problem.count(), Elimination::label(""));
   }
-  void substitute(const Exec& exec, const Problem<T, W>& problem) const {
+  template <class Matrices>
+  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "substitute", tile,
-             SubstituteTiles<T, Elimination, Rows>{
+             SubstituteTiles<T, Elimination, Rows, Matrices>{
                  problem, {}, tile, m_layout.words, m_layout.bounds_offset, tiles()});
     });
   }
-  void solve(const Exec& exec, const Problem<T, W>& problem) const {
+  template <class Matrices>
+  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     reduce(exec, problem);
     solve_reduced(exec, problem);
     substitute(exec, problem);
@@ -192,8 +196,8 @@ class DevicePartitions {
   int tiles() const { return static_cast<int>(m_layout.tiles); }
 
   /// body(tile), the default shape as a type of its own.
-  template <class Body>
-  void with_tile(const Problem<T, W>& problem, const Body& body) const {
+  template <class Matrices, class Body>
+  void with_tile(const Problem<T, W, Matrices>& problem, const Body& body) const {
     constexpr int rows = Elimination::device_rows;
     if (m_tile.m_rows == rows && m_tile.m_lanes == DefaultTile<T, W>::lanes &&
         problem.A.first.scale_rows)

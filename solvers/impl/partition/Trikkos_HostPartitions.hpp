@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_HOSTPARTITIONS_HPP
 
 #include <algorithm>
+#include <impl/Trikkos_LaneVectors.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_Merge.hpp>
@@ -67,9 +68,32 @@ struct HostStorage {
   T* back;  // [groups][back_words]
 };
 
+/// A row of a matrix in each lane.
+template <class T, int W>
+struct LaneRows {
+  T of_lane[2 * W + 1][lane_count<T>];
+
+  template <int j>
+  KOKKOS_FORCEINLINE_FUNCTION Lanes<T> entry(int) const {
+    return gathered<T>([&](int l) { return of_lane[W + j][l]; },
+                       std::make_integer_sequence<int, lane_count<T>>{});
+  }
+};
+/// Computed rows, row(l) in lane l.
+template <class T, int W, class RowOfLane>
+KOKKOS_FORCEINLINE_FUNCTION Equation<Lanes<T>, W> equation_in_lanes(const RowOfLane& row,
+                                                                    const Lanes<T>& d) {
+  LaneRows<T, W> rows;
+  for (int l = 0; l < lane_count<T>; ++l) {
+    const auto r = row(l);
+    for (int j = 0; j < 2 * W + 1; ++j) rows.of_lane[j][l] = r[j];
+  }
+  return equation_of<Lanes<T>, W>(rows, 0, d);
+}
+
 /// Link `link` of each run of a tile: `width` partitions, one a lane, `stride` rows apart. `Rows`
 /// of an elimination (Trikkos_Elimination.hpp).
-template <class T, int W = 1>
+template <class T, int W = 1, class Matrix = Bands<T, W>>
 struct LanePartitions {
   using V = Lanes<T>;
   using value_type = V;
@@ -78,7 +102,7 @@ struct LanePartitions {
   static constexpr int width = lane_count<T>;
   static constexpr bool ragged = true;
 
-  const Bands<T, W>& A;
+  const Matrix& A;
   Strided<const T> b;
   Strided<T> x;
   std::int64_t first_row, rows, stride;
@@ -96,8 +120,13 @@ struct LanePartitions {
 
   /// Row k of each partition, with W <= k < inner_rows(), or less where it is none of A's first W.
   KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
-    prefetch(k);
-    return scaled(equation_of<V, W>(*this, k, load(b, k)), A.scale_rows);
+    if constexpr (ComputedMatrices<Matrix>) {
+      const auto row = [&](int l) { return A.row(row_of(l) + k); };
+      return scaled(equation_in_lanes<T, W>(row, load(b, k)), A.scale_rows);
+    } else {
+      prefetch(k);
+      return scaled(equation_of<V, W>(*this, k, load(b, k)), A.scale_rows);
+    }
   }
   template <int j>
   KOKKOS_FORCEINLINE_FUNCTION V entry(std::int64_t k) const {
@@ -231,14 +260,15 @@ void chain(const Diagnosis& diagnosis, Segment<S, W>& s, const Segment<S, W>& ri
 }
 
 /// The three phases, each for a group of one system.
-template <class T, class Elimination>
+template <class T, class Elimination, class Matrices = Systems<T, Elimination::half_bandwidth>>
 struct HostPasses {
   using V = Lanes<T>;
   static constexpr int W = Elimination::half_bandwidth;
   static_assert(EliminationOf<Elimination, LanePartitions<T, W>>);
   static constexpr int width = lane_count<T>;
+  using Matrix = MatrixOf<Matrices>;
 
-  Problem<T, W> problem;
+  Problem<T, W, Matrices> problem;
   HostShape shape;
   Elimination elimination{};
 
@@ -266,8 +296,8 @@ struct HostPasses {
   }
 
   /// `next_tile` is the one whose rows are fetched meanwhile.
-  LanePartitions<T, W> partitions(const Bands<T, W>& A, std::int64_t system, std::int64_t tile,
-                                  std::int64_t link, std::int64_t next_tile) const {
+  LanePartitions<T, W, Matrix> partitions(const Matrix& A, std::int64_t system, std::int64_t tile,
+                                          std::int64_t link, std::int64_t next_tile) const {
     const std::int64_t group = tile / shape.tiles_in_group;
     return {A,
             problem.b[system],
@@ -292,7 +322,7 @@ struct HostPasses {
   void reduce_group(std::int64_t system, std::int64_t group, bool report = false) const {
     const auto store = storage_of(system);
     const Diagnosis diagnosis = diagnosis_of(system);
-    const Bands<T, W> A = problem.A[system];
+    const Matrix A = problem.A[system];
     Segment<T, W> s = identity_segment<T, W>();
     for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile) {
       MergeNode<V, W>* const nodes = link_nodes(store, tile);
@@ -330,7 +360,7 @@ struct HostPasses {
   void substitute_group(std::int64_t system, std::int64_t group) const {
     const auto store = storage_of(system);
     const Diagnosis diagnosis = diagnosis_of(system);
-    const Bands<T, W> A = problem.A[system];
+    const Matrix A = problem.A[system];
     const Strided<const T> b = problem.b[system];
     const Strided<T> x = problem.x[system];
     const bool suspect = diagnosis.is_suspect();
@@ -345,7 +375,8 @@ struct HostPasses {
         const auto p = partitions(A, system, tile, link, tile - 1);
         if (suspect)
           for (int l = 0; l < width; ++l)
-            elimination.diagnose(diagnosis, UnstagedRows<T, W>{A, b, p.row_of(l), p.length(l)});
+            elimination.diagnose(diagnosis,
+                                 UnstagedRows<T, W, Matrix>{A, b, p.row_of(l), p.length(l)});
         const Bounds<V, W> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
         const Findings<V> found = elimination.substitute(p, bounds);
         for (int l = 0; l < width; ++l) {
@@ -384,8 +415,9 @@ class HostPartitions {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_shape.groups; }
 
-  void reduce(const Exec& exec, const Problem<T, W>& problem) const {
-    const HostPasses<T, Elimination> passes{problem, m_shape};
+  template <class Matrices>
+  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     const std::int64_t groups = m_shape.groups;
     Kokkos::parallel_for(Elimination::label("reduce"), range(exec, problem.count() * groups),
                          [passes, groups](std::int64_t i) {
@@ -393,19 +425,22 @@ class HostPartitions {
                            passes.reduce_group(i / groups, i % groups);
                          });
   }
-  void solve_reduced(const Exec& exec, const Problem<T, W>& problem) const {
-    const HostPasses<T, Elimination> passes{problem, m_shape};
+  template <class Matrices>
+  void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     Kokkos::parallel_for(Elimination::label("coarse"), range(exec, problem.count()),
                          [passes](std::int64_t system) { passes.solve_groups(system); });
   }
-  void substitute(const Exec& exec, const Problem<T, W>& problem) const {
-    const HostPasses<T, Elimination> passes{problem, m_shape};
+  template <class Matrices>
+  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     const std::int64_t groups = m_shape.groups;
     Kokkos::parallel_for(
         Elimination::label("substitute"), range(exec, problem.count() * groups),
         [passes, groups](std::int64_t i) { passes.substitute_group(i / groups, i % groups); });
   }
-  void solve(const Exec& exec, const Problem<T, W>& problem) const {
+  template <class Matrices>
+  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     if (m_shape.groups == 1 && problem.count() == 1) return solve_at_once(exec, problem);
     reduce(exec, problem);
     solve_reduced(exec, problem);
@@ -414,8 +449,9 @@ class HostPartitions {
 
  private:
   /// In one launch: at n = 1000 a launch costs as much as a pass.
-  void solve_at_once(const Exec& exec, const Problem<T, W>& problem) const {
-    const HostPasses<T, Elimination> passes{problem, m_shape};
+  template <class Matrices>
+  void solve_at_once(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     Kokkos::parallel_for(Elimination::label("small"), range(exec, 1), [passes](std::int64_t) {
       if (passes.problem.resets) passes.problem.diagnosis.reset();
       passes.reduce_group(0, 0);

@@ -54,14 +54,14 @@ KOKKOS_FORCEINLINE_FUNCTION void set_lane(Equation<V, W>& to, int l, const Equat
 }
 
 /// For the first pass and for a diagnosis: without memory for the way back.
-template <class T, int W = 1>
+template <class T, int W = 1, class Matrix = Bands<T, W>>
 struct UnstagedRows {
   using value_type = T;
   using index_type = std::int64_t;
   static constexpr int half_bandwidth = W;
   static constexpr bool ragged = false;
 
-  const Bands<T, W>& A;
+  const Matrix& A;
   Strided<const T> b;
   std::int64_t first, m;
 

@@ -189,9 +189,9 @@ struct StagedRows {
 
 /// Where the rows of a tile come from: those of one system from `base` on. Bands 0 to 2W are the
 /// matrix, 2W + 1 is b. (A policy of StagedTile::load.)
-template <class T, int W = 1>
+template <class T, int W = 1, class Matrix = Bands<T, W>>
 struct SystemRows {
-  const Bands<T, W>& A;
+  const Matrix& A;
   Strided<const T> b;
   std::int64_t base;
 
@@ -205,8 +205,19 @@ struct SystemRows {
     else
       return A.template entry<band - W>(row);
   }
+  /// All of it, where the matrix computes whole rows.
+  KOKKOS_FORCEINLINE_FUNCTION auto row(int i) const requires ComputedMatrices<Matrix> {
+    const std::int64_t at = base + i;
+    Kokkos::Array<T, 2 * W + 2> r{};
+    if (at >= A.n) return r;
+    const auto coefficients = A.row(at);
+    for (int k = 0; k < 2 * W + 1; ++k) r[k] = coefficients[k];
+    r[2 * W + 1] = b[at];
+    return r;
+  }
   /// Whether so many rows lie side by side in each band, and none is an end of the matrix.
-  KOKKOS_FORCEINLINE_FUNCTION bool are_adjacent(int rows) const {
+  KOKKOS_FORCEINLINE_FUNCTION bool are_adjacent(int rows) const
+      requires(!ComputedMatrices<Matrix>) {
     return base >= W && base + rows <= A.n - W && A.is_contiguous() && b.stride == 1;
   }
   KOKKOS_FORCEINLINE_FUNCTION const T* start(int band) const {
@@ -232,6 +243,28 @@ struct StagedTile {
   /// Copies the tile's rows into scratch: coalesced.
   template <class Member, class Source>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, const Source& source) const {
+    if constexpr (requires { source.row(0); })
+      stage_rows(member, source);
+    else
+      load_bands(member, source);
+    member.team_barrier();
+  }
+
+  /// Rows in the partition of thread t.
+  KOKKOS_FORCEINLINE_FUNCTION int length(int t, std::int64_t n) const {
+    const std::int64_t left = n - base - t * shape.rows();
+    return left >= shape.rows() ? shape.rows() : left > 0 ? static_cast<int>(left) : 0;
+  }
+  template <class Matrix>
+  KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Matrix& A) const {
+    constexpr bool always = Rows > 0;  // known to the compiler: 1 % of the time of a solve
+    return StagedRows<T, 1, W>{scratch + t * shape.pitch(), shape.band_words(), length(t, A.n),
+                               always || A.scale_rows};
+  }
+
+ private:
+  template <class Member, class Source>
+  KOKKOS_FORCEINLINE_FUNCTION void load_bands(const Member& member, const Source& source) const {
     if (Rows > 0 && source.are_adjacent(shape.tile_rows())) {
       // A band at a time, all its loads in flight: more of them would cost registers, and so teams.
       constexpr int lanes = DefaultTile<T, W>::lanes, rows = Rows > 0 ? Rows : 1;
@@ -249,21 +282,17 @@ struct StagedTile {
     } else {
       stage_all(member, source, std::make_integer_sequence<int, bands>{});
     }
-    member.team_barrier();
   }
-
-  /// Rows in the partition of thread t.
-  KOKKOS_FORCEINLINE_FUNCTION int length(int t, std::int64_t n) const {
-    const std::int64_t left = n - base - t * shape.rows();
-    return left >= shape.rows() ? shape.rows() : left > 0 ? static_cast<int>(left) : 0;
+  /// Computed rows, with b.
+  template <class Member, class Source>
+  KOKKOS_FORCEINLINE_FUNCTION void stage_rows(const Member& member, const Source& source) const {
+    const int t = member.team_rank();
+    PlaceWalk<T, Rows, W> walk(shape, t);
+    for (int i = 0; i < shape.rows(); ++i, walk.advance()) {
+      const auto row = source.row(i * shape.lanes() + t);
+      for (int k = 0; k < bands; ++k) band(k)[walk.place()] = row[k];
+    }
   }
-  KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Bands<T, W>& A) const {
-    constexpr bool always = Rows > 0;  // known to the compiler: 1 % of the time of a solve
-    return StagedRows<T, 1, W>{scratch + t * shape.pitch(), shape.band_words(), length(t, A.n),
-                               always || A.scale_rows};
-  }
-
- private:
   template <class Member, class Source, int... k>
   KOKKOS_FORCEINLINE_FUNCTION void stage_all(const Member& member, const Source& source,
                                              std::integer_sequence<int, k...>) const {

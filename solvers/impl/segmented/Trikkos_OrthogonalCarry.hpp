@@ -283,9 +283,9 @@ struct OrthogonalCarry {
 
   /// Repeats the elimination and reports the first row that is not finite or zero, or else the
   /// first column without a pivot.
-  template <class T>
+  template <class T, class Matrix>
   KOKKOS_INLINE_FUNCTION static void diagnose(const Diagnosis& diagnosis,
-                                              const UnstagedRows<T>& rows) {
+                                              const UnstagedRows<T, 1, Matrix>& rows) {
     Segment<T> s = identity_segment<T>();
     Equation<T> before{};
     for (std::int64_t k = 0; k < rows.m; ++k) {

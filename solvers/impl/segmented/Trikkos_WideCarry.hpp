@@ -232,9 +232,9 @@ struct WideCarry {
 
   /// Repeats the elimination and reports the first row that is not finite or zero, or else the
   /// first column without a pivot.
-  template <class T>
+  template <class T, class Matrix>
   KOKKOS_INLINE_FUNCTION static void diagnose(const Diagnosis& diagnosis,
-                                              const UnstagedRows<T, W>& rows) {
+                                              const UnstagedRows<T, W, Matrix>& rows) {
     using S = Segment<T, W>;
     S s = identity_segment<T, W>();
     for (std::int64_t k = 0; k < rows.m; ++k) {
