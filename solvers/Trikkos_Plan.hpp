@@ -137,12 +137,15 @@ class Plan {
     TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::Plan", Matrix);
     TRIKKOS_CHECK_ACCESS("Trikkos::Plan", "A", Exec, Matrix);
     Impl::check_matrix(function, A);
-    Impl::check_options(function, options, half_bandwidth);
+    Impl::check_options(function, options, half_bandwidth, true);
     Impl::check_count(function, "rhs_count", rhs_count);
     const std::int64_t matrices = Impl::system_count(A.diag);
-    if (options.algorithm() == Algorithm::factored && matrices != 1)
+    const Algorithm algorithm = options.algorithm();
+    const bool wants_one =
+        algorithm == Algorithm::factored || (algorithm == Algorithm::thomas && half_bandwidth > 1);
+    if (wants_one && matrices != 1)
       throw std::invalid_argument(std::string(function) + ": A has " + std::to_string(matrices) +
-                                  " systems, expected one (algorithm factored)");
+                                  " systems, expected one (algorithm " + name(algorithm) + ")");
     return {Impl::row_count(A.diag), Matrix::rank() == 1 ? rhs_count : matrices, matrices, true,
             A.boundary == Boundary::periodic};
   }
