@@ -103,15 +103,18 @@ class Crout {
   /// So far.
   KOKKOS_FUNCTION bool is_safe() const { return possible && growth <= Thomas<T>::growth_limit; }
   /// Rounding errors are some units in the last place times the growth |L||U| / |A|.
-  KOKKOS_FUNCTION FactorsAre verdict(Real<T> largest_product) const {
+  /// \param largest_product  of what chunks hand on: so many digits it may lose
+  /// \param largest_growth   of anything that is handed on, so of a correction, over the chunks
+  KOKKOS_FUNCTION FactorsAre verdict(Real<T> largest_product, Real<T> largest_growth) const {
     constexpr int stable_growth = 4;  // diagonally dominant and positive definite ones: 3
     constexpr int most_product = 4;   // a digit is lost to cancellation beyond
     if (!is_safe()) return FactorsAre::unsafe;
     if (!(growth_of_rows <= stable_growth)) return FactorsAre::as_thomas;
     if (largest_product <= most_product) return FactorsAre::stable_in_chunks;
-    // a correction loses as many digits as what it corrects, and must not lose half of them
+    // a correction loses as many digits as what it corrects
     constexpr Real<T> epsilon = Kokkos::Experimental::epsilon_v<Real<T>>;
-    const bool is_corrected = W > 1 && largest_product * largest_product * epsilon <= 1;
+    const Real<T> correction = epsilon * largest_product * largest_growth;
+    const bool is_corrected = W > 1 && correction * largest_product <= 1;
     return is_corrected ? FactorsAre::stable_if_corrected : FactorsAre::stable;
   }
 

@@ -105,15 +105,16 @@ struct FactorMatrix {
           if (factors.band[j] != nullptr) factors.row(j, first + k) = staged[j * block + k];
       member.team_barrier();
     }
-    Real<T> largest(0);
+    Real<T> largest(0), growth(0);
     if (factors.group > 0) {
       for (std::int64_t p = t; p < factors.chunks; p += threads) multiply_rows(p);
       member.team_barrier();
       if (t == 0) largest = multiply_groups();
+      if (W > 1) growth = largest_growth(member, staged);
     }
     if (t != 0) return;
     store_end(crout, factors);
-    *factors.verdict = T(static_cast<int>(crout.verdict(largest)));
+    *factors.verdict = T(static_cast<int>(crout.verdict(largest, growth)));
   }
 
   static KOKKOS_FUNCTION void store_end(const Crout<T, W>& crout, const F& factors) {
@@ -161,28 +162,43 @@ struct FactorMatrix {
           raise<T>(largest, magnitude(quotient(factors.at(F::leaves_forward + i, k, p),
                                                factors.at(F::inverse, k, p))));
         }
-    for (int way = 0; way < 2; ++way) {
-      auto groups_before = Transfer<T, W>::identity();
-      for (std::int64_t j = 0; j < factors.groups(); ++j) {
-        const std::int64_t g = way == 0 ? j : factors.groups() - 1 - j;
+    for (int way = 0; way < 2; ++way)
+      for (std::int64_t g = 0; g < factors.groups(); ++g) {
         const std::int64_t begin = g * factors.group, past = begin + factors.group,
                            end = past < factors.chunks ? past : factors.chunks;
         auto all = Transfer<T, W>::identity();
         for (std::int64_t i = begin; i < end; ++i) {
           const std::int64_t p = way == 0 ? i : begin + end - 1 - i;
-          const auto product = Transfer<T, W>::load(factors.product[way] + F::square * p);
           all.store(factors.product_before[way] + F::square * p);
-          all = product * all;
-          raise<T>(largest, product.norm());
+          all = product(way, p) * all;
+          raise<T>(largest, product(way, p).norm());
           raise<T>(largest, all.norm());
         }
         all.store(factors.group_product[way] + F::square * g);
-        // what a correction has to do with: of W = 1 there is none
-        groups_before = all * groups_before;
-        if (W > 1) raise<T>(largest, groups_before.norm());
       }
-    }
     return largest;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Transfer<T, W> product(int way, std::int64_t p) const {
+    return Transfer<T, W>::load(factors.product[way] + F::square * p);
+  }
+  /// What enters any chunk may have grown so much when it leaves any other. To the first thread.
+  template <class Member>
+  KOKKOS_FUNCTION Real<T> largest_growth(const Member& member, T* words) const {
+    const int t = member.team_rank(), threads = member.team_size();
+    Real<T> most(0);
+    for (std::int64_t first = t; first < factors.chunks; first += threads)
+      for (int way = 0; way < 2; ++way) {
+        auto all = Transfer<T, W>::identity();
+        const std::int64_t step = way == 0 ? 1 : -1;
+        for (std::int64_t p = first; p >= 0 && p < factors.chunks; p += step) {
+          all = product(way, p) * all;
+          raise<T>(most, all.norm());
+        }
+      }
+    words[t] = T(most);
+    member.team_barrier();
+    for (int i = 0; i < threads && t == 0; ++i) raise<T>(most, magnitude(words[i]));
+    return most;
   }
 };
 
