@@ -141,11 +141,11 @@ class Plan {
     Impl::check_count(function, "rhs_count", rhs_count);
     const std::int64_t matrices = Impl::system_count(A.diag);
     const Algorithm algorithm = options.algorithm();
-    const bool wants_one =
-        algorithm == Algorithm::factored || (algorithm == Algorithm::thomas && half_bandwidth > 1);
-    if (wants_one && matrices != 1)
+    const bool is_wide_thomas = half_bandwidth > 1 && algorithm == Algorithm::thomas;
+    if ((algorithm == Algorithm::factored || is_wide_thomas) && matrices != 1)
       throw std::invalid_argument(std::string(function) + ": A has " + std::to_string(matrices) +
-                                  " systems, expected one (algorithm " + name(algorithm) + ")");
+                                  " systems, expected one (algorithm " + name(algorithm) +
+                                  (is_wide_thomas ? ", A is pentadiagonal)" : ")"));
     return {Impl::row_count(A.diag), Matrix::rank() == 1 ? rhs_count : matrices, matrices, true,
             A.boundary == Boundary::periodic};
   }

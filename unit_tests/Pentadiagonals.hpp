@@ -82,6 +82,46 @@ HostPentadiagonal<T> make(Family family, std::int64_t n, std::uint64_t seed = 1,
   return A;
 }
 
+// ---- as FastError.hpp
+
+/// |b - A x| / (|A| |x| + |b|) in maximum norms; NaN unless all numbers are finite.
+template <class T>
+double fast_backward_error(const HostPentadiagonal<T>& A, const std::vector<T>& x,
+                           const std::vector<T>& b) {
+  if (A.size() < 5) return Reference::backward_error(A, x, b);  // entries may share a place
+  long double error = 0, rows = 0, size_of_x = 0, size_of_b = 0;
+  for (std::int64_t i = 0; i < A.size(); ++i) {
+    LongSum<T> r;
+    long double row = 0;
+    Reference::for_row(A, i, [&](std::int64_t column, const T& v) {
+      r.add(v, x[column]);
+      row += long_modulus(v);
+    });
+    r.subtract(b[i]);
+    if (!r.is_finite()) return std::numeric_limits<double>::quiet_NaN();
+    error = std::max(error, r.square());
+    rows = std::max(rows, row);
+    size_of_x = std::max(size_of_x, long_square(x[i]));
+    size_of_b = std::max(size_of_b, long_square(b[i]));
+  }
+  const long double scale = rows * std::sqrt(size_of_x) + std::sqrt(size_of_b);
+  return error == 0 ? 0. : static_cast<double>(std::sqrt(error) / scale);
+}
+/// A x, rounded once.
+template <class T>
+std::vector<T> fast_multiply(const HostPentadiagonal<T>& A, const std::vector<T>& x) {
+  std::vector<T> b(x.size());
+  for (std::int64_t i = 0; i < A.size(); ++i) {
+    LongSum<T> sum;
+    Reference::for_row(A, i, [&](std::int64_t column, const T& v) { sum.add(v, x[column]); });
+    if constexpr (std::is_floating_point_v<T>)
+      b[i] = static_cast<T>(sum.re);
+    else
+      b[i] = T(sum.re, sum.im);
+  }
+  return b;
+}
+
 // ---- many systems
 
 template <class T>
@@ -92,7 +132,7 @@ struct Batch {
   std::int64_t count() const { return static_cast<std::int64_t>(A.size()); }
   std::int64_t n() const { return A.empty() ? 0 : A.front().size(); }
   double eta(std::int64_t k, const std::vector<T>& x) const {
-    return Reference::backward_error(A[k], x, b[k]);
+    return fast_backward_error(A[k], x, b[k]);
   }
 };
 template <class T>
@@ -101,7 +141,7 @@ Batch<T> make_batch(std::int64_t count, std::int64_t n, Boundary boundary = Boun
   for (std::int64_t k = 0; k < count; ++k) {
     r.A.push_back(make<T>(families[k % std::size(families)], n, 100 + k, boundary));
     r.b.push_back(k % 2 ? random_rhs<T>(n, 200 + k)
-                        : Reference::multiply(r.A[k], random_rhs<T>(n, 200 + k)));
+                        : fast_multiply(r.A[k], random_rhs<T>(n, 200 + k)));
   }
   return r;
 }
@@ -177,8 +217,8 @@ struct SolveByThread {
   }
 };
 
-/// Who solves them.
-enum class Level { call, batch, team, thread };
+/// Who solves them. A plan: each with some copies of its right-hand side, of which one counts.
+enum class Level { call, batch, team, thread, plan };
 constexpr Level levels[] = {Level::call, Level::batch, Level::team, Level::thread};
 
 template <class T>
@@ -204,6 +244,29 @@ std::vector<int> solve_in_kernels(const DeviceBatch<T>& d, Level level, const Op
   return Reference::to_host(info);
 }
 
+/// Where `factored` leaves a matrix to another algorithm nothing is learnt of it.
+template <class T>
+std::vector<int> solve_with_plans(const DeviceBatch<T>& d, const Options& options) {
+  const TEST_EXECSPACE exec;
+  constexpr int copies = Trikkos::Impl::lane_count<T> + 1;
+  const std::int64_t n = static_cast<std::int64_t>(d.b.extent(1));
+  const auto count = static_cast<int>(d.b.extent(0));
+  const Trikkos::Plan plan(exec, d.matrix(0), options, copies);
+  std::vector<int> info;
+  for (int k = 0; k < count; ++k) {
+    const auto copy =
+        Many::make_array<T>(k % 2 ? Many::Layout::left : Many::Layout::right, copies, n);
+    for (int j = 0; j < copies; ++j) ::Test::copy(Many::row_of(copy, j), Many::row_of(d.b, k));
+    plan.update(exec, d.matrix(k));
+    Trikkos::solve(exec, plan, copy, copy);
+    ::Test::copy(Many::row_of(d.x, k), Many::row_of(copy, k % copies));
+    const bool counts = options.algorithm() != Trikkos::Algorithm::factored ||
+                        plan.algorithm() == Trikkos::Algorithm::factored;
+    info.push_back(counts && plan.status(exec).ok() ? 0 : 1);
+  }
+  return info;
+}
+
 /// 0 for each system that was solved. A Status names one bad system: those behind it are solved
 /// once more.
 template <class T>
@@ -211,6 +274,7 @@ std::vector<int> solve_all(const DeviceBatch<T>& d, Level level, const Options& 
   const TEST_EXECSPACE exec;
   const auto count = static_cast<int>(d.b.extent(0));
   if (level == Level::team || level == Level::thread) return solve_in_kernels(d, level, options);
+  if (level == Level::plan) return solve_with_plans(d, options);
   std::vector<int> info(count, 0);
   if (level == Level::call) {
     for (int k = 0; k < count; ++k)
@@ -255,7 +319,7 @@ double search(Level level, const Options& options, std::int64_t n, Boundary boun
           best.A[k].band(j)[i] =
               i < 1 + k / 4 ? Breaker::pick<T>(random) : best.A[k].band(j)[i - 1 - k / 4];
     new_x(x[k]);
-    best.b.push_back(Reference::multiply(best.A[k], x[k]));
+    best.b.push_back(fast_multiply(best.A[k], x[k]));
   }
   Batch<T> next = best;
   const DeviceBatch<T> device(next, Many::Layout::left);
@@ -296,7 +360,7 @@ double search(Level level, const Options& options, std::int64_t n, Boundary boun
         default:
           new_x(x[k]);
       }
-      next.b[k] = Reference::multiply(next.A[k], x[k]);
+      next.b[k] = fast_multiply(next.A[k], x[k]);
     }
   }
   return worst;
