@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_FACTORED_HPP
 #define TRIKKOS_IMPL_FACTORED_HPP
 
+#include <impl/factored/Trikkos_FactorMatrix.hpp>
 #include <impl/factored/Trikkos_FactoredLanes.hpp>
 #include <impl/factored/Trikkos_FactoredOnChip.hpp>
 #include <impl/segmented/Trikkos_Segmented.hpp>
