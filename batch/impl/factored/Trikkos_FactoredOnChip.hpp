@@ -196,6 +196,7 @@ struct SolveFactored {
   }
   template <class Each>
   KOKKOS_FORCEINLINE_FUNCTION static void for_each_mine(const Each& f) {
+    if constexpr (each == 1) return f(0);  // nvcc keeps arrays that a loop of one turn indexes
     TRIKKOS_UNROLL(each)
     for (int j = 0; j < each; ++j) f(j);
   }
