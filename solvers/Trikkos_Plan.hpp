@@ -41,10 +41,10 @@ struct CopyRow {
 /// too, LU without pivoting, 3 words more a row, 2 on a device and 2 for a ring (pentadiagonal: 5,
 /// 4 and 4): `automatic` and `Algorithm::factored` then move 16 bytes an unknown in double for each
 /// right-hand side, by 6 operations (9). Factors are used where they promise a backward error of
-/// some units in the last place, as for all diagonally dominant and positive definite matrices;
-/// `segmented` solves where not, and `algorithm()` tells. `Algorithm::thomas` uses them with one
-/// thread a right-hand side, 32 bytes an unknown. (Of pentadiagonal matrices it is for one, in a
-/// Plan.)
+/// some units in the last place, as for all diagonally dominant and positive definite matrices (the
+/// latter, if pentadiagonal, of rows of like size); `segmented` solves where not, and `algorithm()`
+/// tells. `Algorithm::thomas` uses them with one thread a right-hand side, 32 bytes an unknown. (Of
+/// pentadiagonal matrices it is for one, in a Plan.)
 ///
 /// No other algorithm stores factors: reading many matrices again costs a solve 72 bytes an unknown
 /// in double, reading factors of a pivoted elimination would cost 80. What `Scaling::columns` needs

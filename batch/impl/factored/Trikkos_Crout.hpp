@@ -106,8 +106,9 @@ class Crout {
   /// \param largest_product  of what chunks hand on: so many digits it may lose
   /// \param largest_growth   of anything that is handed on, so of a correction, over the chunks
   KOKKOS_FUNCTION FactorsAre verdict(Real<T> largest_product, Real<T> largest_growth) const {
-    constexpr int stable_growth = 4;  // diagonally dominant and positive definite ones: 3
-    constexpr int most_product = 4;   // a digit is lost to cancellation beyond
+    // diagonally dominant and positive definite ones: 3, dominant rings of W = 2: 4
+    constexpr int stable_growth = 4;
+    constexpr int most_product = 4;  // a digit is lost to cancellation beyond
     if (!is_safe()) return FactorsAre::unsafe;
     if (!(growth_of_rows <= stable_growth)) return FactorsAre::as_thomas;
     if (largest_product <= most_product) return FactorsAre::stable_in_chunks;
