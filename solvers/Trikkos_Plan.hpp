@@ -36,14 +36,15 @@ struct CopyRow {
 ///   plan.update(exec, A);               // new values, same size: no allocation
 ///
 /// A Plan copies the values of A (a word for each entry): what happens to A's Views later does not
-/// concern it. One tridiagonal matrix of a length that fits on chip (n <= 5000 in double on a
-/// device, 8192 on a host for as many right-hand sides as SIMD lanes) is factored, too, LU without
-/// pivoting, 3 words more a row, 2 on a device and 2 for a ring: `automatic` and
-/// `Algorithm::factored` then move 16 bytes an unknown in double for each right-hand side, by 6
-/// operations. Factors are used where they promise a backward error of some units in the last
-/// place, as for all diagonally dominant and positive definite matrices; `segmented` solves where
-/// not, and `algorithm()` tells. `Algorithm::thomas` uses them with one thread a right-hand side,
-/// 32 bytes an unknown.
+/// concern it. One matrix of a length that fits on chip (n <= 5000 in double on a device, 4600 if
+/// it is pentadiagonal, 8192 on a host for as many right-hand sides as SIMD lanes) is factored,
+/// too, LU without pivoting, 3 words more a row, 2 on a device and 2 for a ring (pentadiagonal: 5,
+/// 4 and 4): `automatic` and `Algorithm::factored` then move 16 bytes an unknown in double for each
+/// right-hand side, by 6 operations (9). Factors are used where they promise a backward error of
+/// some units in the last place, as for all diagonally dominant and positive definite matrices (the
+/// latter, if pentadiagonal, of rows of like size); `segmented` solves where not, and `algorithm()`
+/// tells. `Algorithm::thomas` uses them with one thread a right-hand side, 32 bytes an unknown. (Of
+/// pentadiagonal matrices it is for one, in a Plan.)
 ///
 /// No other algorithm stores factors: reading many matrices again costs a solve 72 bytes an unknown
 /// in double, reading factors of a pivoted elimination would cost 80. What `Scaling::columns` needs
@@ -137,12 +138,15 @@ class Plan {
     TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::Plan", Matrix);
     TRIKKOS_CHECK_ACCESS("Trikkos::Plan", "A", Exec, Matrix);
     Impl::check_matrix(function, A);
-    Impl::check_options(function, options, half_bandwidth);
+    Impl::check_options(function, options, half_bandwidth, true);
     Impl::check_count(function, "rhs_count", rhs_count);
     const std::int64_t matrices = Impl::system_count(A.diag);
-    if (options.algorithm() == Algorithm::factored && matrices != 1)
+    const Algorithm algorithm = options.algorithm();
+    const bool is_wide_thomas = half_bandwidth > 1 && algorithm == Algorithm::thomas;
+    if ((algorithm == Algorithm::factored || is_wide_thomas) && matrices != 1)
       throw std::invalid_argument(std::string(function) + ": A has " + std::to_string(matrices) +
-                                  " systems, expected one (algorithm factored)");
+                                  " systems, expected one (algorithm " + name(algorithm) +
+                                  (is_wide_thomas ? ", A is pentadiagonal)" : ")"));
     return {Impl::row_count(A.diag), Matrix::rank() == 1 ? rhs_count : matrices, matrices, true,
             A.boundary == Boundary::periodic};
   }

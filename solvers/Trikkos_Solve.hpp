@@ -35,8 +35,9 @@
 ///
 /// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
 /// nonsingular A, for each row by itself (`Scaling::rows`). `thomas` only for diagonally dominant
-/// A; elsewhere its Status says `unstable`. Pentadiagonal A are for these two only: any other
-/// algorithm is an error, inside a kernel it aborts.
+/// A; elsewhere its Status says `unstable`. Pentadiagonal A are for these two only, one in a
+/// Plan also for `factored` and `thomas`: any other algorithm is an error, inside a kernel it
+/// aborts.
 ///
 /// Errors: wrong types fail to compile; wrong shapes and options throw std::invalid_argument before
 /// anything is launched; bad numbers never throw: x is then Inf or NaN, or flagged by the Status. A

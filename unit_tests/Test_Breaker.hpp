@@ -157,7 +157,9 @@ TEST(TEST_CATEGORY, breaker_factored) {
 TEST(TEST_CATEGORY, breaker_pentadiagonal) {
   for (const std::int64_t rows : {0, 2, 3, 4, 5, 7, 15, 16, 66, 100})
     expect_unbroken<2>({Options{}.algorithm(Algorithm::segmented).partition_size(rows)}, 24);
-  expect_unbroken<2>({Options{}, Level::plan}, 24);
+  for (const Algorithm algorithm :
+       {Algorithm::automatic, Algorithm::segmented, Algorithm::factored, Algorithm::thomas})
+    expect_unbroken<2>({Options{}.algorithm(algorithm), Level::plan}, 24);
 }
 TEST(TEST_CATEGORY, breaker_pentadiagonal_in_batches) {
   for (const Level level : {Level::batch, Level::interleaved})

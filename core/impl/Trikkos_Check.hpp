@@ -122,7 +122,8 @@ inline void check_count(const char* function, const char* what, std::int64_t cou
 inline constexpr std::int64_t longest_staged = 66;
 
 /// \param W  diagonals of A on either side
-inline void check_options(const char* function, const Options& options, int W = 1) {
+inline void check_options(const char* function, const Options& options, int W = 1,
+                          bool in_plan = false) {
   const auto refuse = [&](const std::string& what, const std::string& expected) {
     throw std::invalid_argument(std::string(function) + ": " + what + ", expected " + expected);
   };
@@ -133,9 +134,13 @@ inline void check_options(const char* function, const Options& options, int W = 
     if (value < 0) refuse(is(what, value), "at least 0");
   };
   const Algorithm algorithm = options.algorithm();
-  if (W > 1 && algorithm != Algorithm::automatic && algorithm != Algorithm::segmented)
+  const bool factors =
+      in_plan && (algorithm == Algorithm::factored || algorithm == Algorithm::thomas);
+  if (W > 1 && algorithm != Algorithm::automatic && algorithm != Algorithm::segmented && !factors)
     refuse(std::string("algorithm is ") + name(algorithm),
-           "automatic or segmented (A is pentadiagonal)");
+           std::string(in_plan ? "automatic, segmented, factored or thomas"
+                               : "automatic or segmented") +
+               " (A is pentadiagonal)");
   const std::string of_algorithm = std::string(" (algorithm ") + name(algorithm) + ")";
   const std::int64_t partition_size = options.partition_size();
   if (partition_size < 0 || partition_size == 1)
@@ -167,6 +172,8 @@ inline void check_options(const char* function, const Options& options, int W = 
 
   if (algorithm != Algorithm::thomas && options.thomas() != ThomasOptions{})
     refuse("options of thomas are given", "none" + of_algorithm);
+  if (W > 1 && options.thomas() != ThomasOptions{})
+    refuse("options of thomas are given", "none (A is pentadiagonal)");
 }
 
 }  // namespace Trikkos::Impl

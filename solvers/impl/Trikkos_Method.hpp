@@ -83,9 +83,9 @@ concept Method = std::constructible_from<M, const Shape&, const Options&> &&
 
 /// A method that can make factors of a Plan's matrix, and solve with them in less time and without
 /// memory for each system.
-template <class M, class T, class Exec>
-concept FactoringMethod = Method<M, T, Exec> &&
-    requires(const M& m, const Exec& exec, const Systems<T>& A, const Problem<T>& problem,
+template <class M, class T, class Exec, int W = 1>
+concept FactoringMethod = Method<M, T, Exec, W> &&
+    requires(const M& m, const Exec& exec, const Systems<T, W>& A, const Problem<T, W>& problem,
              T* factors) {
   { m.factor_words() } -> std::same_as<std::int64_t>;  // scalars
   // waits, and tells whether they are to be used: if not, `solve` is

@@ -54,10 +54,12 @@ requires(W > 1) KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algor
   return f(FormsOf<Algorithm::segmented>{});
 }
 
-/// Any of the methods, or for W > 1 diagonals on either side the one that there is.
+/// Any of the methods for W diagonals on either side.
 template <class T, class Exec, int W>
 struct MethodsOf {
-  using type = std::variant<typename FormsOf<Algorithm::segmented>::template Call<T, Exec, W>>;
+  using type = std::variant<typename FormsOf<Algorithm::segmented>::template Call<T, Exec, W>,
+                            typename FormsOf<Algorithm::thomas>::template Call<T, Exec, W>,
+                            typename FormsOf<Algorithm::factored>::template Call<T, Exec, W>>;
 };
 template <class T, class Exec>
 struct MethodsOf<T, Exec, 1> {
@@ -73,17 +75,26 @@ using AnyMethod = typename MethodsOf<T, Exec, W>::type;
 /// The algorithm of a host call.
 template <class T, class Exec, int W = 1>
 Algorithm chosen(Algorithm algorithm, const Shape& shape) {
-  if constexpr (W == 1)
-    if (algorithm == Algorithm::automatic && FactoredCall<T, Exec>::is_for(shape))
-      return Algorithm::factored;
+  if (algorithm == Algorithm::automatic && FactoredCall<T, Exec, W>::is_for(shape))
+    return Algorithm::factored;
   return chosen(algorithm, shape.n);
 }
 
 template <class T, class Exec, int W>
 requires(W > 1) AnyMethod<T, Exec, W> method(const Shape& shape, const Options& options) {
-  using Call = typename FormsOf<Algorithm::segmented>::template Call<T, Exec, W>;
-  static_assert(Method<Call, T, Exec, W>);
-  return Call(shape, options);
+  const auto make = [&](auto forms) -> AnyMethod<T, Exec, W> {
+    using Call = typename decltype(forms)::template Call<T, Exec, W>;
+    static_assert(Method<Call, T, Exec, W>);
+    return Call(shape, options);
+  };
+  switch (chosen<T, Exec, W>(options.algorithm(), shape)) {
+    case Algorithm::thomas:  // of a Plan
+      return make(FormsOf<Algorithm::thomas>{});
+    case Algorithm::factored:
+      return make(FormsOf<Algorithm::factored>{});
+    default:
+      return make(FormsOf<Algorithm::segmented>{});
+  }
 }
 template <class T, class Exec, int W = 1>
 requires(W == 1) AnyMethod<T, Exec> method(const Shape& shape, const Options& options) {

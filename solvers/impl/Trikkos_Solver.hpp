@@ -92,7 +92,7 @@ class Solver {
   std::int64_t factor_words() const {
     return std::visit(
         [](const auto& m) -> std::int64_t {
-          if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec>)
+          if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec, W>)
             return m.factor_words();
           else
             return 0;
@@ -173,7 +173,7 @@ bool Solver<T, Exec, W>::factor(const Exec& exec, std::byte* start, const System
   }
   return std::visit(
       [&](const auto& m) {
-        if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec>)
+        if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec, W>)
           return m.factor(exec, scales_columns() ? memory.scaled.systems(A) : A, memory.factors);
         else
           return false;
@@ -194,7 +194,7 @@ void Solver<T, Exec, W>::solve(const Exec& exec, std::byte* start, const Systems
             [&](const Problem<T, W>& p, std::int64_t first) {
               std::visit(
                   [&](const auto& m) {
-                    if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec>)
+                    if constexpr (FactoringMethod<std::decay_t<decltype(m)>, T, Exec, W>)
                       if (factored) return m.solve_factored(exec, p, memory.factors);
                     m.solve(exec, p);
                   },

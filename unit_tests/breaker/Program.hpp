@@ -152,9 +152,11 @@ void write(const std::string& file, const Problem<T, W>& found, const std::strin
 inline bool is_possible(const Settings& s) {
   const Method& m = s.method;
   const Algorithm a = m.options.algorithm();
+  const bool by_factors = a == Algorithm::factored || a == Algorithm::thomas;
   return s.half_bandwidth == 1 ||
          ((a == Algorithm::segmented || a == Algorithm::automatic) && m.level != Level::thread &&
-          m.level != Level::thread_with_factors);
+          m.level != Level::thread_with_factors) ||
+         (by_factors && m.level == Level::plan);
 }
 
 /// Returns whether all is well.

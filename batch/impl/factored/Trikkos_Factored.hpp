@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_FACTORED_HPP
 #define TRIKKOS_IMPL_FACTORED_HPP
 
+#include <impl/factored/Trikkos_FactorMatrix.hpp>
 #include <impl/factored/Trikkos_FactoredLanes.hpp>
 #include <impl/factored/Trikkos_FactoredOnChip.hpp>
 #include <impl/segmented/Trikkos_Segmented.hpp>
@@ -12,9 +13,10 @@ namespace Trikkos::Impl {
 
 /// `Algorithm::factored` as a host call: the factors of a Plan's one matrix where they may be used,
 /// else `segmented`.
-template <class T, class Exec>
+template <class T, class Exec, int W = 1>
 class FactoredCall {
-  using Stable = typename FormsOf<Algorithm::segmented>::template Call<T, Exec>;
+  using Stable = typename FormsOf<Algorithm::segmented>::template Call<T, Exec, W>;
+  using OnChip = FactoredShape<T, W>;
   static constexpr bool on_host = is_host_v<Exec>;
 
  public:
@@ -38,34 +40,36 @@ class FactoredCall {
   std::int64_t shared_words() const {
     std::int64_t words = m_stable.shared_words();
     if constexpr (on_host) {
-      using Kernel = SolveFactoredLanes<T>;
+      using Kernel = SolveFactoredLanes<T, W>;
       if (can_factor())
         words = std::max(words, Kernel::groups_of(m_shape.count) * Kernel::group_words(m_shape.n));
     }
     return words;
   }
   std::int64_t parallel_items() const { return m_stable.parallel_items(); }
-  void solve(const Exec& exec, const Problem<T>& problem) const { m_stable.solve(exec, problem); }
+  void solve(const Exec& exec, const Problem<T, W>& problem) const {
+    m_stable.solve(exec, problem);
+  }
 
   std::int64_t factor_words() const { return can_factor() ? factors(nullptr).words : 0; }
-  bool factor(const Exec& exec, const Systems<T>& A, T* memory) const {
+  bool factor(const Exec& exec, const Systems<T, W>& A, T* memory) const {
     if (!can_factor()) return false;
-    Impl::factor<Bands<T>>(exec, A.first, factors(memory), "Trikkos::factored::factor");
+    Impl::factor<Bands<T, W>>(exec, A.first, factors(memory), "Trikkos::factored::factor");
     return judged(exec, factors(memory)) >=
-           (on_host ? FactorsAre::stable : FactorsAre::stable_in_chunks);
+           (on_host ? FactorsAre::stable : FactorsAre::stable_if_corrected);
   }
-  void solve_factored(const Exec& exec, const Problem<T>& problem, T* memory) const {
+  void solve_factored(const Exec& exec, const Problem<T, W>& problem, T* memory) const {
     if (problem.resets)
       Kokkos::parallel_for("Trikkos::factored::reset", range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
-    const Factors<T> factors = this->factors(memory);
+    const Factors<T, W> factors = this->factors(memory);
     if constexpr (on_host) {
-      using Kernel = SolveFactoredLanes<T>;
+      using Kernel = SolveFactoredLanes<T, W>;
       const std::int64_t groups = Kernel::groups_of(std::min(problem.count(), m_shape.count));
       Kokkos::parallel_for("Trikkos::factored", range(exec, groups),
                            Kernel{factors, problem, groups});
     } else {
-      constexpr int each = FactoredShape<T>::most_of_thread;
+      constexpr int each = OnChip::most_of_thread;
       const bool interleaved =
           problem.count() > 1 && problem.b.system_stride < problem.b.row_stride;
       if (interleaved && m_on_chip.fits(each, each, m_on_chip.granted))
@@ -78,7 +82,7 @@ class FactoredCall {
   }
 
  private:
-  static FactoredShape<T> on_chip(const Shape& shape) {
+  static OnChip on_chip(const Shape& shape) {
     if constexpr (on_host)
       return {};
     else
@@ -90,13 +94,13 @@ class FactoredCall {
     return m_shape.is_factored_once && m_shape.matrices == 1 && m_shape.n > 0 &&
            (on_host || m_on_chip.chunks > 0);
   }
-  Factors<T> factors(T* memory) const {
-    return on_host ? Factors<T>::whole(m_shape.n, m_shape.periodic, memory)
+  Factors<T, W> factors(T* memory) const {
+    return on_host ? Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory)
                    : m_on_chip.factors(m_shape.periodic, memory);
   }
   template <int each, bool Interleaved>
-  void launch(const Exec& exec, const Problem<T>& problem, const Factors<T>& factors) const {
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<FactoredShape<T>::most_threads, 2>>;
+  void launch(const Exec& exec, const Problem<T, W>& problem, const Factors<T, W>& factors) const {
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<OnChip::most_threads, 2 / W>>;
     const int systems = m_on_chip.systems(Interleaved, each);
     const SystemTiles tiles(problem.slab(), systems);
     const int league = static_cast<int>(tiles.count(problem.count()));
@@ -108,20 +112,20 @@ class FactoredCall {
             systems, each, sizeof(T) * static_cast<std::size_t>(factors.words)))));
     Kokkos::parallel_for(
         "Trikkos::factored", policy,
-        SolveFactored<T, each, Interleaved>{factors, problem.b, problem.x, tiles, problem.diagnosis,
-                                            m_on_chip, systems});
+        SolveFactored<T, each, Interleaved, W>{factors, problem.b, problem.x, tiles,
+                                               problem.diagnosis, m_on_chip, systems});
   }
 
   Stable m_stable;
   Shape m_shape;
-  FactoredShape<T> m_on_chip;
+  OnChip m_on_chip;
 };
 
 /// In a kernel nothing is factored beforehand: it is `segmented` there.
 template <>
 struct FormsOf<Algorithm::factored> : FormsOf<Algorithm::segmented> {
-  template <class T, class Exec>
-  using Call = FactoredCall<T, Exec>;
+  template <class T, class Exec, int W = 1>
+  using Call = FactoredCall<T, Exec, W>;
 };
 
 }  // namespace Trikkos::Impl

@@ -18,15 +18,15 @@
 
 namespace Trikkos::Impl {
 
-template <class T>
+template <class T, int W = 1>
 struct SolveFactoredLanes {
   using V = Lanes<T>;
-  using F = Factors<T>;
+  using F = Factors<T, W>;
   static constexpr int width = lane_count<T>, vectors = 4;
   static constexpr std::int64_t most_groups = 64;
 
-  Factors<T> factors;  // one chunk
-  Problem<T> problem;
+  F factors;  // one chunk
+  Problem<T, W> problem;
   std::int64_t groups;  // of threads' work, each with memory of its own
 
   static std::int64_t groups_of(std::int64_t count) {
@@ -60,44 +60,52 @@ struct SolveFactoredLanes {
     const T* starts[many];
     for (int j = 0; j < many; ++j) starts[j] = problem.b[tiles[t + j].first].data;
     Vectors<const T> b = problem.b;  // strides of its own would be looked at for each vector
-    const auto coefficient = [&](typename F::Band band, std::int64_t i) {
+    const auto word = [&](int band, std::int64_t i) {
       return in_all_lanes(factors.at(band, i, 0));
     };
-    V v[many], total[many];
-    for (int j = 0; j < many; ++j) v[j] = total[j] = constant<V>(0);
+    // of a row, for all vectors
+    const auto load_words = [&](int band, std::int64_t i, V(&to)[W]) {
+      for (int t = 0; t < W; ++t) to[t] = word(band + t, i);
+    };
+    V v[many][W], ends[many][W], words[W], columns[W], inverse;
+    const auto multiplier = [&](int t) { return words[t]; };
+    for (int j = 0; j < many; ++j) set_to_zero(v[j]), set_to_zero(ends[j]);
     for (std::int64_t i = 0; i < n; ++i) {
-      const V inverse = coefficient(F::inverse, i), lower = -coefficient(F::lower, i);
+      inverse = word(F::inverse, i);
+      load_words(F::lower, i, words);
       for (int j = 0; j < many; ++j) {
         b.data = starts[j];
         const V d = load_lanes<T>(b, count, i);
-        v[j] = fused(lower, v[j], product(inverse, d));
-        z[i * many + j] = v[j];
+        push_next(v[j], product(inverse, d), multiplier);
+        z[i * many + j] = v[j][0];
       }
       if (!factors.periodic) continue;
-      const V last = coefficient(F::last, i);
-      for (int j = 0; j < many; ++j) total[j] = fused(last, v[j], total[j]);
+      load_words(F::last, i, words);
+      for (int j = 0; j < many; ++j)
+        for (int a = 0; a < W; ++a) ends[j][a] = fused(words[a], v[j][0], ends[j][a]);
     }
     if (factors.periodic)
       for (int j = 0; j < many; ++j) {
-        total[j] = -product(coefficient(F::inverse, n - 1), total[j]);
-        z[(n - 1) * many + j] = total[j];
+        solve_end(ends[j], [&](int a, int c) { return in_all_lanes(factors.end[a * W + c]); });
+        for (int a = 0; a < W; ++a) z[(n - W + a) * many + j] = ends[j][a];
       }
 
     Real<V> probe[many];
     for (int j = 0; j < many; ++j) {
-      v[j] = constant<V>(0);
+      set_to_zero(v[j]);
       probe[j] = constant<Real<V>>(0);
     }
     const unsigned stored = all_lanes<T> >> (width - count);
     for (std::int64_t i = n - 1; i >= 0; --i) {
-      const V upper = -coefficient(F::upper, i);
+      const bool has_columns = factors.periodic && i < n - W;
+      if (has_columns) load_words(F::column, i, columns);
+      load_words(F::upper, i, words);
       for (int j = 0; j < many; ++j) {
         V right = z[i * many + j];
-        if (factors.periodic && i < n - 1)
-          right = fused(-coefficient(F::column, i), total[j], right);
-        v[j] = fused(upper, v[j], right);
-        probe[j] += finite_probe(v[j]);
-        z[i * many + j] = v[j];
+        for (int c = 0; has_columns && c < W; ++c) right = fused(-columns[c], ends[j][c], right);
+        push_next(v[j], right, multiplier);
+        probe[j] += finite_probe(v[j][0]);
+        z[i * many + j] = v[j][0];
       }
     }
     for (int j = 0; j < many; ++j) {
@@ -107,6 +115,9 @@ struct SolveFactoredLanes {
       const Vectors<T> x = problem.x.block(first);
       for (std::int64_t i = 0; i < n; ++i) store_lanes(x, stored, i, z[i * many + j]);
     }
+  }
+  static void set_to_zero(V (&values)[W]) {
+    for (V& v : values) v = constant<V>(0);
   }
   /// What is not finite is reported in b, which is still what it was, and in x.
   void diagnose(std::int64_t k, const V* x, int step, int l) const {

@@ -4,10 +4,8 @@
 #ifndef TRIKKOS_IMPL_FACTOREDONCHIP_HPP
 #define TRIKKOS_IMPL_FACTOREDONCHIP_HPP
 
-#include <algorithm>
 #include <impl/Trikkos_Method.hpp>
-#include <impl/Trikkos_Staging.hpp>
-#include <impl/factored/Trikkos_Factors.hpp>
+#include <impl/factored/Trikkos_FactoredShape.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 
 /// \file
@@ -16,102 +14,50 @@
 /// does enter it, and sweeps over it then. So x is that of the recurrence itself, and what chunks
 /// hand on is all that is rounded otherwise.
 ///
-/// Traffic: 1 word an unknown read, 1 written; factors, 5 words a row (7 where periodic), come
-/// through the cache.
+/// Of W > 1 diagonals on either side, the W values that chunks hand on may lose digits: those of a
+/// smooth solution differ by little, but what their difference makes grows with the rows, as with
+/// the biharmonic. Where products of multipliers say so, they are corrected once: what did leave a
+/// chunk less what was taken for it is handed on likewise, and what that makes of rows is added.
+///
+/// Traffic: 1 word an unknown read, 1 written; factors, 5 words a row (7 where periodic), of W = 2
+/// 9 (13), come through the cache.
 
 namespace Trikkos::Impl {
 
-/// Chunks of a system, and systems of a team.
-template <class T>
-struct FactoredShape {
-  /// Of a chunk. Odd: threads that read rows an even number of words apart compete for the banks of
-  /// scratch.
-  static constexpr int most_rows = 17;
-  static constexpr int most_threads = 512, wanted_threads = 128;
+/// W words of each row of a chunk.
+template <class T, int W>
+struct ChunkWords {
+  struct Row {
+    T word[W];
+    KOKKOS_FORCEINLINE_FUNCTION const T& operator()(int t) const { return word[t]; }
+  };
+  const T* band[W];
+  int step;  // between rows
 
-  int n = 0, rows = 0, chunks = 0;  // no chunks: a team cannot hold a system
-  int group_bits = 0;               // chunks of a group: 2^group_bits
-  int granted = 0;                  // bytes of scratch: an SM holds two teams
-
-  FactoredShape() = default;
-  FactoredShape(std::int64_t n_, int granted_) : granted(std::max(scratch_limit, granted_ / 2)) {
-    if (n_ < 1 || n_ > most_rows * most_threads) return;
-    n = static_cast<int>(n_);
-    chunks = (n + most_rows - 1) / most_rows;
-    rows = ((n + chunks - 1) / chunks) | 1;
-    chunks = (n + rows - 1) / rows;
-    // one group if a thread may as well look at all chunks, else about as many as it has chunks
-    while (1 << group_bits < chunks && (group_bits < 3 || 1 << 2 * group_bits < chunks))
-      ++group_bits;
-    if (!fits(1, 1, granted)) chunks = 0;
+  KOKKOS_FORCEINLINE_FUNCTION ChunkWords(const Factors<T, W>& factors, int first, int p, int chunks)
+      : step(chunks) {
+    for (int t = 0; t < W; ++t) band[t] = factors.band[first + t] + p;
   }
-  Factors<T> factors(bool periodic, T* data) const {
-    return {data, n, rows, chunks, 1 << group_bits, periodic};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION int groups() const {
-    return (chunks + (1 << group_bits) - 1) >> group_bits;
-  }
-  /// Between systems in scratch: chunks are complete, so that all are equally far from each other.
-  KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return staged_words<T>(rows * chunks); }
-
-  /// So many systems to a thread, which share the factors that it reads.
-  static constexpr int most_of_thread = 2;
-
-  /// Interleaved: as many as memory moves at a time, if they fit. Else as many as leave the fewest
-  /// threads idle. `each`: a thread.
-  int systems(bool interleaved, int each) const {
-    int best = each;
-    if (interleaved) {
-      const auto fit = [&](int s) {
-        return s / each * chunks <= most_threads && fits(s, each, granted);
-      };
-      constexpr int line = 128 / sizeof(T);
-      while (best < line && fit(2 * best)) best *= 2;
-      while (best >= line && best / each * chunks < wanted_threads && fit(2 * best)) best *= 2;
-      return best;
-    }
-    for (int s = 2 * each; s / each * chunks <= wanted_threads && fits(s, each); s += each)
-      if (s * threads(best, each) > best * threads(s, each)) best = s;
-    return best;
-  }
-  /// In percent of an SM's threads: where so many teams would share it that no cache is left for
-  /// the factors, which are read from the L2 cache then, less than could be. (sm_90: 256 KiB for
-  /// cache and scratch, of which the driver makes 228, 196, 164, 132 or 100 scratch.)
-  int desired_occupancy(int systems, int each, std::size_t factor_bytes) const {
-    constexpr std::size_t kibi = 1024, threads_of_sm = 2048, of_team = kibi;
-    if (factor_bytes < 16 * kibi || factor_bytes > 150 * kibi) return 100;
-    std::size_t scratch = 164 * kibi;
-    while (scratch > 100 * kibi && scratch + factor_bytes > 236 * kibi) scratch -= 32 * kibi;
-    const std::size_t teams =
-        std::max<std::size_t>(scratch / (scratch_bytes(systems) + of_team), 1);
-    return std::min<int>(100, 100 * teams * threads(systems, each) / threads_of_sm);
-  }
-  bool fits(int systems, int each, int bytes = scratch_limit) const {
-    return static_cast<int>(scratch_bytes(systems)) + scratch_reserved(threads(systems, each)) <=
-           bytes;
-  }
-  int threads(int systems, int each) const { return (systems / each * chunks + 31) / 32 * 32; }
-  KOKKOS_FORCEINLINE_FUNCTION int tile_words(int systems) const { return systems * pitch(); }
-  /// For what leaves chunks and groups, one way.
-  KOKKOS_FORCEINLINE_FUNCTION int handed_words(int systems) const {
-    return staged_words<T>(systems * (chunks + groups()));
-  }
-  /// Scratch: a tile, and what is handed on, both ways.
-  KOKKOS_FORCEINLINE_FUNCTION std::size_t scratch_bytes(int systems) const {
-    return sizeof(T) * (tile_words(systems) + 2 * handed_words(systems)) + staging_bytes +
-           staging_alignment;
+  KOKKOS_FORCEINLINE_FUNCTION Row operator[](int k) const {
+    Row r;
+    for (int t = 0; t < W; ++t) r.word[t] = band[t][k * step];
+    return r;
   }
 };
 
 /// Each thread has `each` systems.
-template <class T, int each, bool Interleaved>
+template <class T, int each, bool Interleaved, int W = 1>
 struct SolveFactored {
-  Factors<T> factors;
+  using F = Factors<T, W>;
+  using Words = ChunkWords<T, W>;
+  using Values = T[each][W];  // of neighbouring rows, the newest first
+
+  F factors;
   Vectors<const T> b;
   Vectors<T> x;
   SystemTiles tiles;  // one a team
   Diagnosis diagnosis;
-  FactoredShape<T> shape;
+  FactoredShape<T, W> shape;
   int systems;
 
   /// Of a run that is copied in bulk: little else is to be done here.
@@ -119,14 +65,14 @@ struct SolveFactored {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    using F = Factors<T>;
     const int t = member.team_rank(), n = shape.n, chunks = shape.chunks;
     const SystemTiles::Tile these = tiles[member.league_rank()];
     const std::int64_t first = these.first;
     const int here = these.count;
     T* const tile = team_scratch<T, staging_alignment>(member, shape.scratch_bytes(systems));
     T* const handed = tile + shape.tile_words(systems);
-    Staging<Member> staging(member, handed + 2 * shape.handed_words(systems));
+    T* const handed_back = handed + shape.handed_words(systems);
+    Staging<Member> staging(member, handed_back + shape.handed_words(systems));
     staging.template load<Interleaved, bulk>(runs<const T>(tile, b, first, here));
     staging.wait();
 
@@ -138,59 +84,96 @@ struct SolveFactored {
     const int m = left > shape.rows ? shape.rows : left > 0 ? left : 0;
     const int step = Interleaved ? systems : 1, next = Interleaved ? apart : apart * shape.pitch();
     T* const mine = tile + (Interleaved ? begin * systems + s : s * shape.pitch() + begin);
-    const auto factor = [&](typename F::Band band) -> const T* { return factors.band[band] + p; };
+    const auto words = [&](int band) { return Words(factors, band, p, chunks); };
     const auto y = [&](int k, int j) -> T& { return mine[k * step + j * next]; };
 
-    T v[each] = {}, leaves[each] = {};
+    Values v = {}, leaves = {};
     {
-      const T* const weight = factor(F::leaves_forward);
+      const Words weight = words(F::leaves_forward);
       TRIKKOS_UNROLL(4)
       for (int k = 0; k < m; ++k) {
-        const T w = weight[k * chunks];
-        for_each_mine([&](int j) { v[j] = fused(w, y(k, j), v[j]); });
+        const auto w = weight[k];
+        for_each_mine([&](int j) { add_products(w, y(k, j), v[j]); });
       }
       entering<true>(member, handed, s, p, v);
     }
+    const bool corrects = W > 1 && factors.judged() == FactorsAre::stable_if_corrected;
+    if (corrects) post(handed_back, s, p, v);
     {
-      const T *const inverse = factor(F::inverse), *const lower = factor(F::lower),
-                     *const weight = factor(F::leaves_backward);
+      const Words lower = words(F::lower), weight = words(F::leaves_backward);
+      const T* const inverse = factors.band[F::inverse] + p;
       TRIKKOS_UNROLL(4)
       for (int k = 0; k < m; ++k) {
-        const T i = inverse[k * chunks], l = -lower[k * chunks], w = weight[k * chunks];
+        const T i = inverse[k * chunks];
+        const auto l = lower[k], w = weight[k];
         for_each_mine([&](int j) {
-          v[j] = fused(l, v[j], product(i, y(k, j)));
-          leaves[j] = fused(w, v[j], leaves[j]);
-          y(k, j) = v[j];
+          push_next(v[j], product(i, y(k, j)), l);
+          add_products(w, v[j][0], leaves[j]);
+          y(k, j) = v[j][0];
+        });
+      }
+    }
+    if (corrects) {
+      mistaken<true>(member, handed_back, s, p, v);
+      entering<true>(member, handed, s, p, v);
+      const Words lower = words(F::lower), weight = words(F::leaves_backward);
+      for (int k = 0; k < m; ++k) {
+        const auto l = lower[k], w = weight[k];
+        for_each_mine([&](int j) {
+          push_next(v[j], T(0), l);
+          add_products(w, v[j][0], leaves[j]);
+          y(k, j) += v[j][0];
         });
       }
     }
     if (factors.periodic) {
-      const T *const last = factor(F::last), *const column = factor(F::column);
-      T ends[each] = {};
-      for (int k = 0; k < m; ++k)
-        for_each_mine([&](int j) { ends[j] = fused(last[k * chunks], y(k, j), ends[j]); });
+      const Words last = words(F::last), column = words(F::column);
+      Values ends = {};
+      for (int k = 0; k < m; ++k) {
+        const auto l = last[k];
+        for_each_mine([&](int j) { add_products(l, y(k, j), ends[j]); });
+      }
       sum(member, handed, s, p, ends);
-      const T inverse = -factors.row(F::inverse, n - 1);
-      for_each_mine([&](int j) { ends[j] = product(inverse, ends[j]); });
-      for (int k = 0; k < m; ++k)
+      for_each_mine(
+          [&](int j) { solve_end(ends[j], [&](int a, int c) { return factors.end[a * W + c]; }); });
+      for (int k = 0; k < m; ++k) {
+        const auto c = column[k];
         for_each_mine([&](int j) {
-          y(k, j) = begin + k == n - 1 ? ends[j] : fused(-column[k * chunks], ends[j], y(k, j));
+          T z = y(k, j);
+          for (int a = 0; a < W; ++a) z = fused(-c(a), ends[j][a], z);
+          for (int a = 0; a < W; ++a)
+            if (begin + k == n - W + a) z = ends[j][a];
+          y(k, j) = z;
         });
+      }
       if (p < chunks)
-        for_each_mine(
-            [&](int j) { leaves[j] = fused(-factors.column_leaves[p], ends[j], leaves[j]); });
-    }
-    entering<false>(member, handed + shape.handed_words(systems), s, p, leaves);
-    Real<T> probe[each] = {};
-    {
-      const T* const upper = factor(F::upper);
-      TRIKKOS_UNROLL(4)
-      for (int k = m - 1; k >= 0; --k) {
-        const T u = -upper[k * chunks];
         for_each_mine([&](int j) {
-          leaves[j] = fused(u, leaves[j], y(k, j));
-          y(k, j) = leaves[j];
-          probe[j] += finite_probe(leaves[j]);
+          for (T& end : ends[j]) end = -end;
+          add_transferred(factors.column_leaves, p, ends[j], leaves[j]);
+        });
+    }
+    entering<false>(member, handed_back, s, p, leaves);
+    if (corrects) post(handed, s, p, leaves);
+    Real<T> probe[each] = {};
+    const Words upper = words(F::upper);
+    TRIKKOS_UNROLL(4)
+    for (int k = m - 1; k >= 0; --k) {
+      const auto u = upper[k];
+      for_each_mine([&](int j) {
+        push_next(leaves[j], y(k, j), u);
+        y(k, j) = leaves[j][0];
+        probe[j] += finite_probe(leaves[j][0]);
+      });
+    }
+    if (corrects) {
+      mistaken<false>(member, handed, s, p, leaves);
+      entering<false>(member, handed_back, s, p, leaves);
+      for (int k = m - 1; k >= 0; --k) {
+        const auto u = upper[k];
+        for_each_mine([&](int j) {
+          push_next(leaves[j], T(0), u);
+          y(k, j) += leaves[j][0];
+          probe[j] += finite_probe(y(k, j));
         });
       }
     }
@@ -211,76 +194,117 @@ struct SolveFactored {
     else
       return {tile, from, here, shape.n, shape.pitch(), all.system_stride, all.row_stride};
   }
-  template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION static void for_each_mine(const F& f) {
+  template <class Each>
+  KOKKOS_FORCEINLINE_FUNCTION static void for_each_mine(const Each& f) {
+    if constexpr (each == 1) return f(0);  // nvcc keeps arrays that a loop of one turn indexes
     TRIKKOS_UNROLL(each)
     for (int j = 0; j < each; ++j) f(j);
+  }
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION static void add_products(const Row& weight, const T& y, T (&to)[W]) {
+    for (int i = 0; i < W; ++i) to[i] = fused(weight(i), y, to[i]);
+  }
+  /// to += the i-th of matrices times v
+  KOKKOS_FORCEINLINE_FUNCTION static void add_transferred(const T* matrices, int i, const T (&v)[W],
+                                                          T (&to)[W]) {
+    for (int r = 0; r < W; ++r)
+      for (int c = 0; c < W; ++c) to[r] = fused(matrices[(i * W + r) * W + c], v[c], to[r]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_mine(int s, int p) const {
+    return p < shape.chunks && s < systems / each;
+  }
+  /// Where the r-th value that a chunk or a group hands on is, of the j-th system.
+  KOKKOS_FORCEINLINE_FUNCTION int place(int p, int r, int s, int j) const {
+    return (p * W + r) * systems + s + j * (systems / each);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void post(T* handed, int s, int p, const Values& v) const {
+    if (!is_mine(s, p)) return;
+    for_each_mine([&](int j) {
+      for (int r = 0; r < W; ++r) handed[place(p, r, s, j)] = v[j][r];
+    });
   }
   /// From what leaves a chunk to what enters it: Horner's rule over what leaves the chunks before
   /// it in its group, and over the groups before that.
   template <bool forward, class Member>
   KOKKOS_FORCEINLINE_FUNCTION void entering(const Member& member, T* handed, int s, int p,
-                                            T (&v)[each]) const {
+                                            Values& v) const {
     constexpr int way = forward ? 0 : 1;
     const int chunks = shape.chunks, g = p >> shape.group_bits, start = g << shape.group_bits;
     const int past = start + (1 << shape.group_bits), end = past < chunks ? past : chunks;
-    const int apart = systems / each;
-    const bool is_mine = p < chunks && s < apart;
-    if (is_mine) for_each_mine([&](int j) { handed[p * systems + s + j * apart] = v[j]; });
+    post(handed, s, p, v);
     member.team_barrier();
-    T leaving[each];
-    for_each_mine([&](int j) { leaving[j] = v[j]; });
-    if (is_mine) horner<forward>(handed + s, factors.product[way], start, p, end, v);
+    Values leaving;
+    assign(leaving, v);
+    if (is_mine(s, p)) horner<forward>(handed, s, factors.product[way], start, p, end, v);
     if (shape.groups() == 1) return;
 
-    T* const of_groups = handed + systems * chunks;
-    if (is_mine && p == (forward ? end - 1 : start))
-      for_each_mine([&](int j) {
-        of_groups[g * systems + s + j * apart] = fused(factors.product[way][p], v[j], leaving[j]);
-      });
+    T* const of_groups = handed + place(chunks, 0, 0, 0);
+    if (is_mine(s, p) && p == (forward ? end - 1 : start)) {
+      for_each_mine([&](int j) { add_transferred(factors.product[way], p, v[j], leaving[j]); });
+      post(of_groups, s, g, leaving);
+    }
     member.team_barrier();
-    if (!is_mine) return;
-    T before[each];
-    horner<forward>(of_groups + s, factors.group_product[way], 0, g, shape.groups(), before);
-    for_each_mine([&](int j) { v[j] = fused(factors.product_before[way][p], before[j], v[j]); });
+    if (!is_mine(s, p)) return;
+    Values before;
+    horner<forward>(of_groups, s, factors.group_product[way], 0, g, shape.groups(), before);
+    for_each_mine([&](int j) { add_transferred(factors.product_before[way], p, before[j], v[j]); });
   }
   /// Over [start, at) forward, (at, end) backward.
   template <bool forward>
-  KOKKOS_FORCEINLINE_FUNCTION void horner(const T* leaving, const T* product, int start, int at,
-                                          int end, T (&v)[each]) const {
-    const int apart = systems / each;
-    for_each_mine([&](int j) { v[j] = T(0); });
-    const auto step = [&](int i) {
-      for_each_mine(
-          [&](int j) { v[j] = fused(product[i], v[j], leaving[i * systems + j * apart]); });
-    };
+  KOKKOS_FORCEINLINE_FUNCTION void horner(const T* handed, int s, const T* product, int start,
+                                          int at, int end, Values& v) const {
+    for_each_mine([&](int j) {
+      for (T& value : v[j]) value = T(0);
+    });
     TRIKKOS_UNROLL(2)
     for (int i = forward ? start : end - 1; forward ? i < at : i > at; i += forward ? 1 : -1)
-      step(i);
+      for_each_mine([&](int j) {
+        T leaving[W];
+        for (int r = 0; r < W; ++r) leaving[r] = handed[place(i, r, s, j)];
+        add_transferred(product, i, v[j], leaving);
+        for (int r = 0; r < W; ++r) v[j][r] = leaving[r];
+      });
+  }
+  /// From what did leave a chunk to what that is more than its neighbour has posted as entering.
+  template <bool forward, class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void mistaken(const Member& member, const T* entered, int s, int p,
+                                            Values& v) const {
+    member.team_barrier();
+    const int q = forward ? p + 1 : p - 1;
+    const bool has_neighbour = is_mine(s, p) && q >= 0 && q < shape.chunks;
+    for_each_mine([&](int j) {
+      for (int r = 0; r < W; ++r)
+        v[j][r] = has_neighbour ? v[j][r] - entered[place(q, r, s, j)] : T(0);
+    });
   }
   /// Over the chunks of a system.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void sum(const Member& member, T* handed, int s, int p,
-                                       T (&v)[each]) const {
-    T* const of_groups = handed + systems * shape.chunks;
-    const int in_group = 1 << shape.group_bits, apart = systems / each;
-    const bool is_mine = p < shape.chunks && s < apart;
+                                       Values& v) const {
+    T* const of_groups = handed + place(shape.chunks, 0, 0, 0);
+    const int in_group = 1 << shape.group_bits;
     const auto add = [&](const T* from, int begin, int end) {
       for_each_mine([&](int j) {
-        v[j] = T(0);
-        for (int i = begin; i < end; ++i) v[j] += from[i * systems + s + j * apart];
+        for (int r = 0; r < W; ++r) {
+          v[j][r] = T(0);
+          for (int i = begin; i < end; ++i) v[j][r] += from[place(i, r, s, j)];
+        }
       });
     };
     member.team_barrier();  // what was handed on before has been read
-    if (is_mine) for_each_mine([&](int j) { handed[p * systems + s + j * apart] = v[j]; });
+    post(handed, s, p, v);
     member.team_barrier();
-    if (is_mine && p % in_group == 0) {
+    if (is_mine(s, p) && p % in_group == 0) {
       add(handed, p, p + in_group < shape.chunks ? p + in_group : shape.chunks);
-      const int g = p >> shape.group_bits;
-      for_each_mine([&](int j) { of_groups[g * systems + s + j * apart] = v[j]; });
+      post(of_groups, s, p >> shape.group_bits, v);
     }
     member.team_barrier();
-    if (is_mine) add(of_groups, 0, shape.groups());
+    if (is_mine(s, p)) add(of_groups, 0, shape.groups());
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void assign(Values& to, const Values& from) {
+    for_each_mine([&](int j) {
+      for (int r = 0; r < W; ++r) to[j][r] = from[j][r];
+    });
   }
   /// What is not finite is reported where it is first seen: in b, which is still what it was, and
   /// in x.

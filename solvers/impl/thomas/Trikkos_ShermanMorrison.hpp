@@ -50,6 +50,11 @@ struct WithoutCorners {
     return i < n - 1 ? A.upper(i) : T(0);
   }
 
+  template <int j>
+  KOKKOS_FORCEINLINE_FUNCTION T entry(std::int64_t i) const {
+    return j < 0 ? lower(i) : j > 0 ? upper(i) : diag(i);
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION T u(std::int64_t i) const {
     return i == 0 ? first_u : i == n - 1 ? last_u : T(0);
   }

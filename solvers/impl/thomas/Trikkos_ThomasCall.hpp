@@ -39,12 +39,13 @@ struct ThomasSweep {
   }
 };
 
-/// With the factors of one matrix (Gloster et al. 2019: cuThomasConstantBatch).
-template <class T, bool corrects>
+/// With the factors of one matrix (Gloster et al. 2019: cuThomasConstantBatch, and of W = 2
+/// cuPentConstantBatch).
+template <class T, bool corrects, int W = 1>
 struct ThomasFactoredSweep {
-  using FactorsOf = std::conditional_t<corrects, CorrectedFactors<T>, Factors<T>>;
+  using FactorsOf = std::conditional_t<corrects, CorrectedFactors<T>, Factors<T, W>>;
 
-  Problem<T> problem;
+  Problem<T, W> problem;
   FactorsOf factors;  // one chunk
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
@@ -68,67 +69,94 @@ struct ThomasFactoredSweep {
   }
 };
 
-/// `Algorithm::thomas` as a host call.
-template <class T, class Exec>
+/// Factors of one matrix that are not safe, and why.
+template <class T, int W>
+struct FactorUnsafely {
+  Problem<T, W> problem;
+  Factors<T, W> factors;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    const Bands<T, W> A = problem.A[0];
+    const std::int64_t bad = factor_rows(A, factors);
+    if (bad < 0) return;
+    Real<T> probe(0);
+    A.for_row(bad, [&](std::int64_t, const T& v) { probe += finite_probe(v); });
+    problem.diagnosis.of(0, A.n).report(
+        probe == 0 ? Status::Reason::unstable : Status::Reason::not_finite, bad);
+  }
+};
+
+/// `Algorithm::thomas` as a host call. Of W > 1 diagonals on either side it is for a Plan's one
+/// matrix.
+template <class T, class Exec, int W = 1>
 class ThomasCall {
  public:
   ThomasCall(const Shape& shape, const Options& options)
-      : m_shape(shape), m_corrects(options.thomas().corners == Corners::sherman_morrison) {}
+      : m_shape(shape),
+        m_corrects(W == 1 && options.thomas().corners == Corners::sherman_morrison) {}
 
-  std::int64_t storage_words() const { return 2 * m_shape.n; }
-  std::int64_t shared_words() const { return 0; }
+  std::int64_t storage_words() const { return W == 1 ? 2 * m_shape.n : 0; }
+  std::int64_t shared_words() const { return W == 1 ? 0 : factors(nullptr).words; }
   std::int64_t parallel_items() const { return 1; }
 
-  void solve(const Exec& exec, const Problem<T>& problem) const {
+  void solve(const Exec& exec, const Problem<T, W>& problem) const {
     reset(exec, problem);
-    if (m_corrects && problem.A.first.periodic)
+    if constexpr (W > 1) {
+      const Factors<T, W> factors = this->factors(problem.storage);
+      Kokkos::parallel_for("Trikkos::thomas::factor", range(exec, 1),
+                           FactorUnsafely<T, W>{problem, factors});
+      sweep_all<false>(exec, problem, factors);
+    } else if (m_corrects && problem.A.first.periodic) {
       Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()),
                            ThomasSweep<T, true>{problem});
-    else
+    } else {
       Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()),
                            ThomasSweep<T, false>{problem});
+    }
   }
 
   std::int64_t factor_words() const {
     if (!can_factor()) return 0;
     return corrects_factors() ? corrected(nullptr).words : factors(nullptr).words;
   }
-  bool factor(const Exec& exec, const Systems<T>& A, T* memory) const {
+  bool factor(const Exec& exec, const Systems<T, W>& A, T* memory) const {
     constexpr auto label = "Trikkos::thomas::factor";
     if (!can_factor()) return false;
-    if (!corrects_factors()) {
-      Impl::factor<Bands<T>>(exec, A.first, factors(memory), label);
-      return judged(exec, factors(memory)) != FactorsAre::unsafe;
-    }
-    const CorrectedFactors<T> corrected = this->corrected(memory);
-    Impl::factor<WithoutCorners<T>>(exec, A.first, corrected.open, label);
-    Kokkos::parallel_for("Trikkos::thomas::correct", range(exec, 1),
-                         CorrectFactors<T>{A.first, corrected});
-    return judged(exec, corrected.open) != FactorsAre::unsafe;
+    if constexpr (W == 1)
+      if (corrects_factors()) {
+        const CorrectedFactors<T> corrected = this->corrected(memory);
+        Impl::factor<WithoutCorners<T>>(exec, A.first, corrected.open, label);
+        Kokkos::parallel_for("Trikkos::thomas::correct", range(exec, 1),
+                             CorrectFactors<T>{A.first, corrected});
+        return judged(exec, corrected.open) != FactorsAre::unsafe;
+      }
+    Impl::factor<Bands<T, W>>(exec, A.first, factors(memory), label);
+    return judged(exec, factors(memory)) != FactorsAre::unsafe;
   }
-  void solve_factored(const Exec& exec, const Problem<T>& problem, T* memory) const {
-    constexpr auto label = "Trikkos::thomas::factored";
+  void solve_factored(const Exec& exec, const Problem<T, W>& problem, T* memory) const {
     reset(exec, problem);
-    if (corrects_factors())
-      Kokkos::parallel_for(label, range(exec, problem.count()),
-                           ThomasFactoredSweep<T, true>{problem, corrected(memory)});
-    else
-      Kokkos::parallel_for(label, range(exec, problem.count()),
-                           ThomasFactoredSweep<T, false>{problem, factors(memory)});
+    if constexpr (W == 1)
+      if (corrects_factors()) return sweep_all<true>(exec, problem, corrected(memory));
+    sweep_all<false>(exec, problem, factors(memory));
   }
 
  private:
-  static void reset(const Exec& exec, const Problem<T>& problem) {
+  static void reset(const Exec& exec, const Problem<T, W>& problem) {
     if (problem.resets)
       Kokkos::parallel_for("Trikkos::thomas::reset", range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
+  }
+  template <bool corrects, class FactorsOf>
+  static void sweep_all(const Exec& exec, const Problem<T, W>& problem, const FactorsOf& factors) {
+    Kokkos::parallel_for("Trikkos::thomas::factored", range(exec, problem.count()),
+                         ThomasFactoredSweep<T, corrects, W>{problem, factors});
   }
   bool can_factor() const {
     return m_shape.is_factored_once && m_shape.matrices == 1 && m_shape.n > 0;
   }
   bool corrects_factors() const { return m_corrects && m_shape.periodic && m_shape.n > 1; }
-  Factors<T> factors(T* memory) const {
-    return Factors<T>::whole(m_shape.n, m_shape.periodic, memory);
+  Factors<T, W> factors(T* memory) const {
+    return Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory);
   }
   CorrectedFactors<T> corrected(T* memory) const { return {m_shape.n, memory}; }
 
@@ -140,8 +168,8 @@ class ThomasCall {
 /// Morrison.
 template <>
 struct FormsOf<Algorithm::thomas> {
-  template <class T, class Exec>
-  using Call = ThomasCall<T, Exec>;
+  template <class T, class Exec, int W = 1>
+  using Call = ThomasCall<T, Exec, W>;
 
   static KOKKOS_INLINE_FUNCTION constexpr std::int64_t team_words(std::int64_t n,
                                                                   const Options& options,
