@@ -10,6 +10,7 @@
 #include <Trikkos_Algorithm.hpp>
 #include <Trikkos_BackwardError.hpp>
 #include <Trikkos_Concepts.hpp>
+#include <Trikkos_CsrTriangle.hpp>
 #include <Trikkos_Gallery.hpp>
 #include <Trikkos_KernelFactors.hpp>
 #include <Trikkos_Marshal.hpp>
@@ -19,6 +20,8 @@
 #include <Trikkos_Plan.hpp>
 #include <Trikkos_Solve.hpp>
 #include <Trikkos_Status.hpp>
+#include <Trikkos_TriangularOptions.hpp>
+#include <Trikkos_TriangularPlan.hpp>
 #include <Trikkos_Tridiagonal.hpp>
 #include <Trikkos_VariableBatch.hpp>
 #include <Trikkos_Version.hpp>
