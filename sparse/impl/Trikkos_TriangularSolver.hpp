@@ -136,11 +136,9 @@ class TriangularSolver {
     const TriangularAlgorithm wanted = m_options.algorithm();
     using enum TriangularAlgorithm;
     if constexpr (on_host)
-      if (wanted == automatic || wanted == point_to_point) {
-        PointToPointScheduler scheduler(m_pattern.rows(), m_pattern.shape.natural(),
-                                        m_order.row.data(), m_order.first, exec.concurrency());
-        m_schedule = scheduler.take();
-      }
+      if (wanted == automatic || wanted == point_to_point)
+        m_schedule = point_to_point_schedule(m_pattern.rows(), m_pattern.shape.natural(),
+                                             exec.concurrency());
     m_choice = {wanted, "it was asked for"};
     if (wanted == automatic)
       m_choice =
