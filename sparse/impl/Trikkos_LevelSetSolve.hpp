@@ -38,7 +38,7 @@ std::vector<LevelLink> level_links(const LevelOrder<Exec>& order) {
 }
 
 template <class Rows>
-struct SolveLevel {
+struct SolveRowsOfLevel {
   Rows rows;
   std::int64_t first, width;
 
@@ -76,7 +76,7 @@ void solve_levels(const Exec& exec, const Rows& rows, const std::vector<LevelLin
     const std::int64_t begin = first[link.first], end = first[link.last];
     if (!link.is_chain) {
       Kokkos::parallel_for("Trikkos::solve::level", range(exec, (end - begin) * rows.systems),
-                           SolveLevel<Rows>{rows, begin, end - begin});
+                           SolveRowsOfLevel<Rows>{rows, begin, end - begin});
     } else if constexpr (is_host_v<Exec>) {
       solve_serially(exec, rows, begin, end);
     } else {

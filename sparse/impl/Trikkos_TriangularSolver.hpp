@@ -97,6 +97,8 @@ class TriangularSolver {
   }
   TriangularAlgorithm algorithm() const { return m_choice.algorithm; }
   const char* why() const { return m_choice.why; }
+  /// Of point_to_point, as expected from its schedule; 1 where there is none.
+  double speedup() const { return m_schedule.speedup; }
   const TriangularOptions& options() const { return m_options; }
   std::size_t bytes() const {
     const auto of = [](const auto&... array) {
@@ -122,9 +124,16 @@ class TriangularSolver {
         {n, A.uplo == Uplo::lower, m_is_unit, m_options.transpose() != Transpose::none});
     const RowOrder natural = m_pattern.shape.natural();
     m_order = order_by_level(exec, natural, triangle_levels(exec, m_pattern, given));
+    // Backwards and forwards, the order of elimination is its own inverse.
+    const auto rank = on_host ? natural_order(exec) : new_array<std::int32_t>(exec, "rank", n);
+    if constexpr (!on_host)
+      Kokkos::parallel_for("Trikkos::TriangularPlan::invert", range(exec, n),
+                           InvertOrder{m_order.row.data(), rank.data()});
+    Kokkos::parallel_for("Trikkos::TriangularPlan::sort_rows", range(exec, n),
+                         SortRows{m_pattern.rows(), rank.data()});
     choose(exec);
     m_row = order_of_rows(exec);
-    pack(exec);
+    pack(exec, on_host ? nullptr : rank.data());
     allocate(exec);
     exec.fence("Trikkos::TriangularPlan");  // before what is no longer needed is freed
     m_pattern.needed = {};
@@ -167,16 +176,10 @@ class TriangularSolver {
     return m_order.row;
   }
 
-  void pack(const Exec& exec) {
+  /// \param name  of each row, as those that need it call it; null: its number
+  void pack(const Exec& exec, const std::int32_t* name) {
     const std::int64_t n = size();
-    // Backwards and forwards, the order of elimination is its own inverse.
-    auto rank = on_host ? natural_order(exec) : new_array<std::int32_t>(exec, "position", n);
-    if constexpr (!on_host)
-      Kokkos::parallel_for("Trikkos::TriangularPlan::invert", range(exec, n),
-                           InvertOrder{m_row.data(), rank.data()});
     const TriangleRows rows = m_pattern.rows();
-    Kokkos::parallel_for("Trikkos::TriangularPlan::sort_rows", range(exec, n),
-                         SortRows{rows, rank.data()});
     m_length = new_array<std::int32_t>(exec, "length", n);
     Kokkos::parallel_for("Trikkos::TriangularPlan::measure", range(exec, n),
                          MeasureRows{rows, m_row.data(), m_length.data()});
@@ -190,10 +193,8 @@ class TriangularSolver {
     m_needed = new_array<std::int32_t>(exec, "needed", places);
     m_value = new_array<T>(exec, "value", places);
     m_inverse = new_array<T>(exec, "inverse", n);
-    Kokkos::parallel_for(
-        "Trikkos::TriangularPlan::pack", range(exec, n),
-        PackPattern<T>{packed(), rows, on_host ? nullptr : rank.data(), m_needed.data()});
-    exec.fence("Trikkos::TriangularPlan::pack");  // before `rank` is freed
+    Kokkos::parallel_for("Trikkos::TriangularPlan::pack", range(exec, n),
+                         PackPattern<T>{packed(), rows, name, m_needed.data()});
   }
   /// How many places they have.
   std::int64_t measure_slices(const Exec& exec) {
