@@ -112,11 +112,14 @@ LevelOrder<Exec> order_by_level(const Exec& exec, RowOrder natural,
   Kokkos::parallel_for("Trikkos::TriangularPlan::find_levels", range(exec, n),
                        FindLevels{rows.data(), level.data(), first.data()});
   LevelOrder<Exec> r{rows, std::vector<std::int32_t>(largest + 2)};
-  Kokkos::deep_copy(
-      exec,
-      Kokkos::View<std::int32_t*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-          r.first.data(), largest + 1),
-      first);
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  if constexpr (is_host_v<Exec>)
+    std::copy(first.data(), first.data() + first.extent(0), r.first.data());
+  else
+    Kokkos::deep_copy(
+        exec,
+        Kokkos::View<std::int32_t*, Kokkos::HostSpace, Unmanaged>(r.first.data(), first.extent(0)),
+        first);
   exec.fence("Trikkos::TriangularPlan::find_levels");
   r.first.back() = static_cast<std::int32_t>(n);
   return r;

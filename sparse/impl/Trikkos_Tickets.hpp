@@ -32,6 +32,11 @@ struct Tickets {
   }
 };
 
+struct IdleTeam {
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member&) const {}
+};
+
 /// Body: `start(copy, used)` gives what solves: `solve<group>(p, last, k)` row p of system k, where
 /// the rows up to `last` are solved in lockstep by threads of one warp.
 template <class Exec, class Body>

@@ -34,6 +34,12 @@ template <class T, class Exec>
 void fill(const Exec& exec, T* to, std::int64_t count, const T& value) {
   Kokkos::parallel_for("Trikkos::TriangularPlan::fill", range(exec, count), Fill<T>{to, value});
 }
+template <class T>
+struct Copy {
+  const T* from;
+  T* to;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const { to[i] = from[i]; }
+};
 template <class T, class Exec>
 Array<T, Exec> new_array(const Exec& exec, const char* what, std::int64_t count, const T& value) {
   const auto r = new_array<T>(exec, what, count);
@@ -249,7 +255,8 @@ TrianglePattern<Exec> triangle_pattern(const Exec& exec, const CsrPattern& A,
   r.needed = new_array<std::int32_t>(exec, "needed", r.entries);
   r.source = new_array<std::int64_t>(exec, "source", r.entries);
   const auto next = new_array<std::int64_t>(exec, "next", shape.n + 1);
-  Kokkos::deep_copy(exec, next, r.start);
+  Kokkos::parallel_for("Trikkos::TriangularPlan::copy", range(exec, shape.n),
+                       Copy<std::int64_t>{r.start.data(), next.data()});
   Kokkos::parallel_for("Trikkos::TriangularPlan::fill_rows", range(exec, shape.n),
                        FillRows{A, shape, next.data(), r.rows()});
   exec.fence("Trikkos::TriangularPlan::fill_rows");  // before `next` is freed

@@ -209,6 +209,12 @@ class TriangularSolver {
 
   /// What solves work in.
   void allocate(const Exec& exec) {
+    // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
+    if constexpr (!on_host)
+      Kokkos::parallel_for(
+          "Trikkos::TriangularPlan::team_scratch",
+          Kokkos::TeamPolicy<Exec>(exec, 1, 1024).set_scratch_size(1, Kokkos::PerTeam(8)),
+          IdleTeam{});
     const std::int64_t values = size() * m_options.rhs_count();
     if (algorithm() == TriangularAlgorithm::sync_free) {
       m_words = new_array(exec, "words", 2 * values * Flag::words, Flag::Of::empty);
