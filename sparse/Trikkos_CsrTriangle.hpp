@@ -72,6 +72,13 @@ CsrTriangle(RowMap, Entries, Values, Uplo) -> CsrTriangle<RowMap, Entries, Value
 template <class RowMap, class Entries, class Values>
 CsrTriangle(RowMap, Entries, Values, Uplo, Diag) -> CsrTriangle<RowMap, Entries, Values>;
 
+/// A triangle of a KokkosSparse::CrsMatrix, or of what has its members `graph.row_map`,
+/// `graph.entries` and `values`.
+template <class Matrix>
+auto csr_triangle(const Matrix& A, Uplo uplo, Diag diag = Diag::non_unit) {
+  return CsrTriangle{A.graph.row_map, A.graph.entries, A.values, uplo, diag};
+}
+
 template <class T>
 inline constexpr bool is_csr_triangle_v = false;
 template <class... Views>

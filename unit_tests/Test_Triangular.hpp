@@ -254,6 +254,16 @@ TEST(TEST_CATEGORY, triangular_views) {
   EXPECT_TRUE(same_bits(solve(exec, plan, b), expected));
   plan.update(exec, values);
   EXPECT_TRUE(same_bits(solve(exec, plan, b), expected));
+
+  const struct {  // as KokkosSparse::CrsMatrix
+    struct {
+      Kokkos::View<const std::size_t*, Exec> row_map;
+      Kokkos::View<const unsigned*, Exec> entries;
+    } graph;
+    Strided values;
+  } matrix{{row_map, entries}, values};
+  const TriangularPlan like(exec, Trikkos::csr_triangle(matrix, Uplo::lower));
+  EXPECT_TRUE(same_bits(solve(exec, like, b), expected));
 }
 
 TEST(TEST_CATEGORY, triangular_update) {
