@@ -16,14 +16,17 @@ enum class TriangularAlgorithm {
   level_set,      ///< Naumov 2011: rows without mutual dependencies make a level; a launch for each
                   ///< level, and one for a chain of thin ones
   sync_free,      ///< one launch; a row waits for the values that it needs, in global memory
+  blocked,        ///< the same, but values of neighbouring rows stay in scratch; `sync_free` where
+                  ///< those of 256 rows and what they need do not fit
   point_to_point  ///< hosts only, Park et al. 2014: one launch; threads wait for each other's
                   ///< progress, which they look at once for a level, or for many thin ones
 };
 
 /// All of them, for loops.
 inline constexpr TriangularAlgorithm triangular_algorithms[] = {
-    TriangularAlgorithm::automatic, TriangularAlgorithm::serial, TriangularAlgorithm::level_set,
-    TriangularAlgorithm::sync_free, TriangularAlgorithm::point_to_point};
+    TriangularAlgorithm::automatic, TriangularAlgorithm::serial,
+    TriangularAlgorithm::level_set, TriangularAlgorithm::sync_free,
+    TriangularAlgorithm::blocked,   TriangularAlgorithm::point_to_point};
 
 constexpr const char* name(TriangularAlgorithm algorithm) {
   switch (algorithm) {
@@ -35,6 +38,8 @@ constexpr const char* name(TriangularAlgorithm algorithm) {
       return "level_set";
     case TriangularAlgorithm::sync_free:
       return "sync_free";
+    case TriangularAlgorithm::blocked:
+      return "blocked";
     case TriangularAlgorithm::point_to_point:
       return "point_to_point";
   }
@@ -73,7 +78,7 @@ class TriangularOptions {
   constexpr Transpose transpose() const { return m_transpose; }
 
   /// Right-hand sides that are solved at a time; more of them are solved one portion after the
-  /// other. `sync_free`, and every algorithm on a device, take memory for each.
+  /// other. `sync_free`, `blocked`, and every algorithm on a device, take memory for each.
   constexpr TriangularOptions& rhs_count(std::int64_t count) {
     m_rhs_count = count;
     return *this;

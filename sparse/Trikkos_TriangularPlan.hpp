@@ -120,7 +120,9 @@ class TriangularPlan {
     };
     if (options.algorithm() == TriangularAlgorithm::point_to_point && !Impl::is_host_v<Exec>)
       refuse("another on a device");
-    if (options.algorithm() == TriangularAlgorithm::sync_free && !Impl::spin_safe_v<Exec>)
+    const bool spins = options.algorithm() == TriangularAlgorithm::sync_free ||
+                       options.algorithm() == TriangularAlgorithm::blocked;
+    if (spins && !Impl::spin_safe_v<Exec>)
       refuse("another: threads of this device must not wait for each other");
     if (options.rhs_count() < 1)
       throw std::invalid_argument(std::string(function) + ": rhs_count is " +

@@ -26,7 +26,8 @@ std::vector<TriangularAlgorithm> algorithms_of() {
   std::vector<TriangularAlgorithm> r;
   for (const auto a : Trikkos::triangular_algorithms) {
     if (a == TriangularAlgorithm::point_to_point && !Trikkos::Impl::is_host_v<Exec>) continue;
-    if (a == TriangularAlgorithm::sync_free && !Trikkos::Impl::spin_safe_v<Exec>) continue;
+    const bool spins = a == TriangularAlgorithm::sync_free || a == TriangularAlgorithm::blocked;
+    if (spins && !Trikkos::Impl::spin_safe_v<Exec>) continue;
     r.push_back(a);
   }
   return r;
@@ -495,7 +496,7 @@ TEST(TEST_CATEGORY, triangular_errors) {
   EXPECT_EQ(plan_error({}, {}, 0), "(no exception)");
   EXPECT_EQ(::Test::message([] { Trikkos::triangular_algorithm_from_name("fast"); }),
             "Trikkos::triangular_algorithm_from_name: name is 'fast', expected one of automatic, "
-            "serial, level_set, sync_free, point_to_point");
+            "serial, level_set, sync_free, blocked, point_to_point");
   if constexpr (!Trikkos::Impl::is_host_v<Exec>) {
     EXPECT_EQ(plan_error({0, 1, 2}, {0, 1}, 2,
                          TriangularOptions{}.algorithm(TriangularAlgorithm::point_to_point)),

@@ -12,15 +12,15 @@
 
 namespace Trikkos::Impl {
 
-/// One digit of the levels. Each chunk of rows is counted, and moved, by one thread, in order.
-struct LevelDigit {
+/// One digit of the keys. Each chunk of items is counted, and moved, by one thread, in order.
+struct SortByDigit {
   static constexpr int bits = 8, values = 1 << bits;
-  static constexpr std::int64_t rows_of_chunk = 256;
+  static constexpr std::int64_t items_of_chunk = 256;
 
   const std::int32_t* from;
   std::int32_t* to;
-  const std::int32_t* level;
-  std::int32_t* place;  // of a digit's rows of a chunk, digit by digit
+  const std::int32_t* key;  // of an item
+  std::int32_t* place;      // of a digit's items of a chunk, digit by digit
   std::int64_t n, chunks;
   int shift;
 
@@ -28,20 +28,20 @@ struct LevelDigit {
   struct Move {};
 
   KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t chunk) const {
-    for_rows(chunk, [&](std::int32_t row) { ++place[digit(row) * chunks + chunk]; });
+    for_items(chunk, [&](std::int32_t item) { ++place[digit(item) * chunks + chunk]; });
   }
   KOKKOS_INLINE_FUNCTION void operator()(Move, std::int64_t chunk) const {
-    for_rows(chunk, [&](std::int32_t row) { to[place[digit(row) * chunks + chunk]++] = row; });
+    for_items(chunk, [&](std::int32_t item) { to[place[digit(item) * chunks + chunk]++] = item; });
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t digit(std::int32_t row) const {
-    return (level[row] >> shift) & (values - 1);
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t digit(std::int32_t item) const {
+    return (key[item] >> shift) & (values - 1);
   }
   template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION void for_rows(std::int64_t chunk, const F& f) const {
-    const std::int64_t end = Kokkos::min((chunk + 1) * rows_of_chunk, n);
-    for (std::int64_t p = chunk * rows_of_chunk; p < end; ++p) f(from[p]);
+  KOKKOS_FORCEINLINE_FUNCTION void for_items(std::int64_t chunk, const F& f) const {
+    const std::int64_t end = Kokkos::min((chunk + 1) * items_of_chunk, n);
+    for (std::int64_t p = chunk * items_of_chunk; p < end; ++p) f(from[p]);
   }
 };
 
@@ -57,6 +57,29 @@ struct FindMaximum {
     if (value[i] > largest) largest = value[i];
   }
 };
+
+/// Items, which number keys, sorted by key; those of one key stay in order. Waits.
+template <class Exec>
+Array<std::int32_t, Exec> sort_by(const Exec& exec, Array<std::int32_t, Exec> items,
+                                  const Array<std::int32_t, Exec>& key, std::int32_t largest) {
+  const std::int64_t n = items.extent(0);
+  const std::int64_t chunks = (n + SortByDigit::items_of_chunk - 1) / SortByDigit::items_of_chunk;
+  const std::int64_t places = chunks * SortByDigit::values;
+  const auto place = new_array<std::int32_t>(exec, "place", places);
+  auto sorted = new_array<std::int32_t>(exec, "sorted", n);
+  for (int shift = 0; shift < 31 && largest >> shift > 0; shift += SortByDigit::bits) {
+    const SortByDigit pass{items.data(), sorted.data(), key.data(), place.data(), n, chunks, shift};
+    fill(exec, place.data(), places, 0);
+    Kokkos::parallel_for("Trikkos::TriangularPlan::count_digits",
+                         range<SortByDigit::Count>(exec, chunks), pass);
+    sum_up(exec, place.data(), places);
+    Kokkos::parallel_for("Trikkos::TriangularPlan::sort", range<SortByDigit::Move>(exec, chunks),
+                         pass);
+    std::swap(items, sorted);
+  }
+  exec.fence("Trikkos::TriangularPlan::sort");  // before what it worked in is freed
+  return items;
+}
 
 /// Where levels begin.
 struct FindLevels {
@@ -90,23 +113,10 @@ LevelOrder<Exec> order_by_level(const Exec& exec, RowOrder natural,
   exec.fence("Trikkos::TriangularPlan::count_levels");
   if (n == 0) largest = -1;
 
-  Array<std::int32_t, Exec> rows = new_array<std::int32_t>(exec, "row", n),
-                            sorted = new_array<std::int32_t>(exec, "row", n);
+  Array<std::int32_t, Exec> rows = new_array<std::int32_t>(exec, "row", n);
   Kokkos::parallel_for("Trikkos::TriangularPlan::list", range(exec, n),
                        ListRows{natural, rows.data()});
-  const std::int64_t chunks = (n + LevelDigit::rows_of_chunk - 1) / LevelDigit::rows_of_chunk;
-  const std::int64_t places = chunks * LevelDigit::values;
-  const auto place = new_array<std::int32_t>(exec, "place", places);
-  for (int shift = 0; shift < 31 && largest >> shift > 0; shift += LevelDigit::bits) {
-    const LevelDigit pass{rows.data(), sorted.data(), level.data(), place.data(), n, chunks, shift};
-    fill(exec, place.data(), places, 0);
-    Kokkos::parallel_for("Trikkos::TriangularPlan::count_digits",
-                         range<LevelDigit::Count>(exec, chunks), pass);
-    sum_up(exec, place.data(), places);
-    Kokkos::parallel_for("Trikkos::TriangularPlan::sort", range<LevelDigit::Move>(exec, chunks),
-                         pass);
-    std::swap(rows, sorted);
-  }
+  rows = sort_by(exec, rows, level, largest);
 
   const auto first = new_array<std::int32_t>(exec, "level_first", largest + 1);
   Kokkos::parallel_for("Trikkos::TriangularPlan::find_levels", range(exec, n),

@@ -23,7 +23,7 @@ struct PackedTriangle {
   const std::int64_t* slice;   // where slices begin
   const std::int32_t* length;  // entries of the row at a position
   const std::int32_t* row;     // that is there
-  const std::int32_t* needed;  // of an entry: a row (host), a position (device)
+  const std::int32_t* needed;  // of an entry: a row (host), a position (device), a slot (blocked)
   const T* value;
   const T* inverse;  // of the diagonal, by position
   int slice_bits;    // of the number of rows in a slice
@@ -119,13 +119,16 @@ struct PackPattern {
   PackedTriangle<T> A;
   TriangleRows rows;
   const std::int32_t* name;  // of a row, or null where it is its number
+  const std::int32_t* slot;  // of an entry, in place of a name, or null
   std::int32_t* needed;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
     const std::int64_t start = rows.start[A.row[p]], place = A.place(p), stride = A.stride();
     for (std::int32_t k = 0; k < A.length[p]; ++k) {
       const std::int32_t j = rows.needed[start + k];
-      needed[place + k * stride] = name == nullptr ? j : name[j];
+      needed[place + k * stride] = slot != nullptr   ? slot[start + k]
+                                   : name != nullptr ? name[j]
+                                                     : j;
     }
   }
 };

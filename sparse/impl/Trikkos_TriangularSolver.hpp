@@ -5,9 +5,9 @@
 #define TRIKKOS_IMPL_TRIANGULARSOLVER_HPP
 
 #include <Trikkos_TriangularOptions.hpp>
+#include <impl/Trikkos_BlockedSolve.hpp>
 #include <impl/Trikkos_LevelSetSolve.hpp>
 #include <impl/Trikkos_PointToPoint.hpp>
-#include <impl/Trikkos_SyncFreeSolve.hpp>
 
 /// \file
 /// What a TriangularPlan holds, and its three phases: the pattern, the values, the solve.
@@ -16,8 +16,10 @@ namespace Trikkos::Impl {
 
 /// What the choice of an algorithm depends on.
 struct TriangleFacts {
-  std::int64_t levels;
+  std::int64_t rows, levels;
   bool on_host, spin_safe;
+  bool has_parts;        // that fit into scratch, for blocked,
+  std::int64_t imports;  // with so many values that parts need of others
   int threads;
   double speedup;  // of point_to_point, as expected from its schedule
 };
@@ -37,7 +39,14 @@ inline TriangularChoice choose_triangular_algorithm(const TriangleFacts& facts) 
   if (!facts.spin_safe) return {level_set, "threads of this device must not wait for each other"};
   // H200: a launch costs 3.5 us, as much as about 10 values that go from thread to thread.
   if (facts.levels <= 4) return {level_set, "there are at most 4 levels"};
-  return {sync_free, "a level costs less than a launch"};
+  if (!facts.has_parts) return {sync_free, "parts of it do not fit into scratch"};
+  // H200, 11 matrices: global memory was faster for three-dimensional grids (261 us for 345, 439
+  // for 722) and random numberings, scratch up to three times for all else.
+  const bool is_wide = facts.rows >= 1000 * facts.levels;
+  const bool is_local = 10 * facts.imports < 6 * facts.rows;
+  if (is_wide && !is_local)
+    return {sync_free, "its levels are wide and its rows need distant ones"};
+  return {blocked, "its levels are thin, or its rows need near ones"};
 }
 
 template <class T, class Exec>
@@ -69,8 +78,7 @@ class TriangularSolver {
   void solve(const Exec& exec, const Vectors<const T>& b, const Vectors<T>& x,
              std::int64_t count) const {
     if (size() == 0) return;
-    const bool needs_memory = !on_host || algorithm() == TriangularAlgorithm::sync_free;
-    const std::int64_t portion = needs_memory ? m_options.rhs_count() : count;
+    const std::int64_t portion = !on_host || spins() ? m_options.rhs_count() : count;
     for (std::int64_t k = 0; k < count; k += portion)
       solve_portion(exec, b.block(k), x.block(k), std::min(portion, count - k));
   }
@@ -105,10 +113,16 @@ class TriangularSolver {
       return ((array.extent(0) * sizeof(*array.data())) + ...);
     };
     return of(m_pattern.start, m_pattern.source, m_row, m_length, m_needed, m_slice, m_value,
-              m_inverse, m_known, m_words, m_tickets, m_level_first, m_report);
+              m_inverse, m_known, m_words, m_worker_words, m_tickets, m_level_first, m_report,
+              m_parts.import_start, m_parts.import_position, m_parts.is_exported);
   }
 
  private:
+  bool spins() const {
+    return algorithm() == TriangularAlgorithm::sync_free ||
+           algorithm() == TriangularAlgorithm::blocked;
+  }
+
   // ---- the pattern
 
   template <class Matrix>
@@ -131,28 +145,36 @@ class TriangularSolver {
                            InvertOrder{m_order.row.data(), rank.data()});
     Kokkos::parallel_for("Trikkos::TriangularPlan::sort_rows", range(exec, n),
                          SortRows{m_pattern.rows(), rank.data()});
-    choose(exec);
+    choose(exec, rank);
     m_row = order_of_rows(exec);
     pack(exec, on_host ? nullptr : rank.data());
     allocate(exec);
     exec.fence("Trikkos::TriangularPlan");  // before what is no longer needed is freed
     m_pattern.needed = {};
+    m_parts.slot = m_parts.row = {};
     if (algorithm() != TriangularAlgorithm::level_set) m_links.clear();
     m_order.row = {};
   }
 
-  void choose(const Exec& exec) {
+  void choose(const Exec& exec, const Array<std::int32_t, Exec>& rank) {
     const TriangularAlgorithm wanted = m_options.algorithm();
     using enum TriangularAlgorithm;
     if constexpr (on_host)
       if (wanted == automatic || wanted == point_to_point)
         m_schedule = point_to_point_schedule(m_pattern.rows(), m_pattern.shape.natural(),
                                              exec.concurrency());
+    if constexpr (spin_safe_v<Exec>)
+      if (wanted == blocked || (wanted == automatic && !on_host))
+        m_parts = parts_that_fit<T>(exec, m_pattern, m_order.row, rank);
+    const bool has_parts = m_parts.slots > 0;
     m_choice = {wanted, "it was asked for"};
+    if (wanted == blocked && !has_parts)
+      m_choice = {sync_free, "parts of it do not fit into scratch"};
     if (wanted == automatic)
-      m_choice =
-          choose_triangular_algorithm({levels(), on_host, spin_safe_v<Exec>,
-                                       static_cast<int>(exec.concurrency()), m_schedule.speedup});
+      m_choice = choose_triangular_algorithm(
+          {size(), levels(), on_host, spin_safe_v<Exec>, has_parts, m_parts.imports,
+           static_cast<int>(exec.concurrency()), m_schedule.speedup});
+    if (algorithm() != blocked) m_parts = {};
     if (algorithm() == level_set) m_links = level_links(m_order);
   }
 
@@ -173,7 +195,7 @@ class TriangularSolver {
         return row;
       }
     }
-    return m_order.row;
+    return algorithm() == TriangularAlgorithm::blocked ? m_parts.row : m_order.row;
   }
 
   /// \param name  of each row, as those that need it call it; null: its number
@@ -193,8 +215,9 @@ class TriangularSolver {
     m_needed = new_array<std::int32_t>(exec, "needed", places);
     m_value = new_array<T>(exec, "value", places);
     m_inverse = new_array<T>(exec, "inverse", n);
-    Kokkos::parallel_for("Trikkos::TriangularPlan::pack", range(exec, n),
-                         PackPattern<T>{packed(), rows, name, m_needed.data()});
+    Kokkos::parallel_for(
+        "Trikkos::TriangularPlan::pack", range(exec, n),
+        PackPattern<T>{packed(), rows, name, m_parts.slot.data(), m_needed.data()});
   }
   /// How many places they have.
   std::int64_t measure_slices(const Exec& exec) {
@@ -216,11 +239,16 @@ class TriangularSolver {
           Kokkos::TeamPolicy<Exec>(exec, 1, 1024).set_scratch_size(1, Kokkos::PerTeam(8)),
           IdleTeam{});
     const std::int64_t values = size() * m_options.rhs_count();
-    if (algorithm() == TriangularAlgorithm::sync_free) {
+    if (spins()) {
       m_words = new_array(exec, "words", 2 * values * Flag::words, Flag::Of::empty);
       m_tickets = new_array(exec, "tickets", 1, Tickets{});
     } else if (!on_host) {
       m_known = new_array<T>(exec, "known", values);
+    }
+    if (on_host && algorithm() == TriangularAlgorithm::blocked) {
+      m_workers = static_cast<std::int32_t>(exec.concurrency());
+      m_worker_words =
+          new_array<typename Flag::Word>(exec, "slots", m_workers * m_parts.slots * Flag::words);
     }
     if (!on_host && algorithm() == TriangularAlgorithm::level_set) {
       m_level_first = new_array<std::int32_t>(exec, "level_first", m_order.first.size());
@@ -252,6 +280,11 @@ class TriangularSolver {
         return launch_tickets(exec, "Trikkos::solve::sync_free", m_tickets.data(), size(), count,
                               body);
       }
+      case blocked:
+        return launch_blocked(
+            exec, BlockedSolve<T, Exec>{m_tickets.data(), packed(), m_parts.view(), b, x, count,
+                                        m_options.rhs_count(), m_words.data(),
+                                        m_worker_words.data(), m_workers});
       case point_to_point:
         if constexpr (on_host) return solve_point_to_point(exec, rows, m_schedule);
         [[fallthrough]];
@@ -268,6 +301,8 @@ class TriangularSolver {
   TriangularChoice m_choice{};
   std::vector<LevelLink> m_links;
   PointToPointSchedule m_schedule;
+  TriangleParts<Exec> m_parts;
+  std::int32_t m_workers = 0;
 
   Array<std::int32_t, Exec> m_row, m_length, m_needed;
   Array<std::int64_t, Exec> m_slice;
@@ -275,7 +310,7 @@ class TriangularSolver {
   int m_slice_bits = 0;
 
   Array<T, Exec> m_known;
-  Array<typename Flag::Word, Exec> m_words;
+  Array<typename Flag::Word, Exec> m_words, m_worker_words;
   Array<Tickets, Exec> m_tickets;
   Array<std::int32_t, Exec> m_level_first;
   Array<std::int64_t, Exec> m_report;
