@@ -464,6 +464,12 @@ TEST(TEST_CATEGORY, triangular_describe) {
             "100 rows, 280 entries (180 ignored), 19 levels of 1 to 10 rows, median 5; level_set "
             "in 1 launch, as it was asked for; " +
                 std::to_string(plan.bytes()) + " bytes");
+  if constexpr (Trikkos::Impl::spin_safe_v<Exec>) {
+    const auto of_parts = ::Test::on_device<Exec>(::Test::grid<double>(30, 2, true));
+    const TriangularPlan blocked(exec, of_parts,
+                                 TriangularOptions{}.algorithm(TriangularAlgorithm::blocked));
+    EXPECT_EQ(blocked.algorithm(), TriangularAlgorithm::blocked);
+  }
   const TriangularPlan automatic(exec, matrix);
   EXPECT_NE(automatic.algorithm(), TriangularAlgorithm::automatic);
   for (const auto a : Trikkos::triangular_algorithms)

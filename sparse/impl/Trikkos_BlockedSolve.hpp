@@ -43,7 +43,7 @@ struct BlockedSolve {
       const std::int64_t k = t % systems, part = t / systems;
       if (part >= parts.parts) break;
       for (std::int64_t i = 0; i < parts.slots * Flag::words; ++i) memory[i] = Flag::Of::empty;
-      import(part, k, 0, 1, memory, copy);
+      wait_for_imports(part, k, 0, 1, memory, copy);
       for (std::int64_t r = 0; r < parts.rows(part); ++r) solve<1>(part, r, k, memory, copy);
     }
     tickets->finish(teams, systems);
@@ -68,7 +68,7 @@ struct BlockedSolve {
       for (std::int64_t i = rank; i < words; i += member.team_size()) memory[i] = Flag::Of::empty;
       member.team_barrier();
       if (rank < importing)
-        import(part, k, rank, importing, memory, copy);
+        wait_for_imports(part, k, rank, importing, memory, copy);
       else
         for (std::int64_t r = rank - importing; r < parts.rows(part); r += computing)
           solve<32>(part, r, k, memory, copy);
@@ -97,8 +97,9 @@ struct BlockedSolve {
     return copy + (k * parts.n + position) * Flag::words;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void import(std::int64_t part, std::int64_t k, int first, int step,
-                                          Word* memory, const Copies& copy) const {
+  KOKKOS_FORCEINLINE_FUNCTION void wait_for_imports(std::int64_t part, std::int64_t k, int first,
+                                                    int step, Word* memory,
+                                                    const Copies& copy) const {
     const std::int64_t start = parts.import_start[part];
     const std::int64_t count = parts.import_start[part + 1] - start;
     Word* const to = memory + parts.rows(part) * Flag::words;
