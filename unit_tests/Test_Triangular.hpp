@@ -7,9 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <Message.hpp>
-#include <Triangles.hpp>
-#include <cstring>
-#include <string>
+#include <TriangularSolves.hpp>
 
 namespace {
 
@@ -21,97 +19,12 @@ using Trikkos::TriangularOptions;
 using Trikkos::TriangularPlan;
 using Trikkos::Uplo;
 
-template <class Exec>
-std::vector<TriangularAlgorithm> algorithms_of() {
-  std::vector<TriangularAlgorithm> r;
-  for (const auto a : Trikkos::triangular_algorithms) {
-    if (a == TriangularAlgorithm::point_to_point && !Trikkos::Impl::is_host_v<Exec>) continue;
-    const bool spins = a == TriangularAlgorithm::sync_free || a == TriangularAlgorithm::blocked;
-    if (spins && !Trikkos::Impl::spin_safe_v<Exec>) continue;
-    r.push_back(a);
-  }
-  return r;
-}
-
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-}
-
-/// One right-hand side into an x full of NaN.
-template <class T, class Exec>
-std::vector<T> solve(const Exec& exec, const TriangularPlan<T, Exec>& plan,
-                     const std::vector<T>& b) {
-  const auto right = ::Test::on_device<T, Exec>(b);
-  const Kokkos::View<T*, Exec> x("x", b.size());
-  Kokkos::deep_copy(x, T(std::nan("")));
-  Trikkos::solve(exec, plan, right, x);
-  exec.fence();
-  return ::Test::to_vector(x);
-}
-
-/// In place, several right-hand sides, as columns or as rows of memory. Each is b times a power of
-/// two, and so is x: other values than those of the call before, which may still be there.
-template <class Layout, class T, class Exec>
-void expect_same_with_many(const Exec& exec, const TriangularPlan<T, Exec>& plan,
-                           const std::vector<T>& b, const std::vector<T>& expected) {
-  constexpr int count = 3;
-  const int n = static_cast<int>(b.size());
-  const Kokkos::View<T**, Layout, Exec> x("x", count, n);
-  const auto host = Kokkos::create_mirror_view(x);
-  const bool is_left = std::is_same_v<Layout, Kokkos::LayoutLeft>;
-  const auto scale = [&](int k) { return T(1 << (is_left ? k : count + k)); };
-  for (int k = 0; k < count; ++k)
-    for (int i = 0; i < n; ++i) host(k, i) = scale(k) * b[i];
-  Kokkos::deep_copy(x, host);
-  Trikkos::solve(exec, plan, x, x);
-  exec.fence();
-  Kokkos::deep_copy(host, x);
-  for (int k = 0; k < count; ++k)
-    for (int i = 0; i < n; ++i)
-      ASSERT_EQ(host(k, i), scale(k) * expected[i]) << "system " << k << ", row " << i;
-}
-
-/// All algorithms, op(A), one and several right-hand sides, runs.
-template <class Exec, class T>
-void expect_solved(const std::string& what, const ::Test::HostTriangle<T>& A,
-                   std::vector<Transpose> ops = {Transpose::none}) {
-  const ::Test::TimeLimit limit;
-  const Exec exec;
-  const auto matrix = ::Test::on_device<Exec>(A);
-  const auto b = ::Test::random_vector<T>(A.rows());
-  for (const auto op : ops) {
-    std::vector<T> first;
-    for (const auto algorithm : algorithms_of<Exec>()) {
-      SCOPED_TRACE(what + ", " + name(A.uplo) + ", transpose " +
-                   std::to_string(static_cast<int>(op)) + ", " + name(algorithm));
-      const TriangularPlan plan(
-          exec, matrix, TriangularOptions{}.algorithm(algorithm).transpose(op).rhs_count(2));
-      EXPECT_TRUE(plan.status(exec).ok()) << plan.status(exec).why();
-      const auto x = solve(exec, plan, b);
-      EXPECT_LE(::Test::row_errors(A, op, x, b), ::Test::row_error_limit);
-      if (first.empty()) first = x;
-      EXPECT_TRUE(same_bits(x, first));
-      for (int run = 0; run < 3; ++run) EXPECT_TRUE(same_bits(solve(exec, plan, b), first));
-      expect_same_with_many<Kokkos::LayoutLeft>(exec, plan, b, first);
-      expect_same_with_many<Kokkos::LayoutRight>(exec, plan, b, first);
-      EXPECT_TRUE(same_bits(solve(exec, plan, b), first));  // fewer systems than before
-      expect_same_with_many<Kokkos::LayoutLeft>(exec, plan, b, first);
-      if (testing::Test::HasFailure()) return;
-    }
-  }
-}
-
-const std::vector<Transpose> all_ops = {Transpose::none, Transpose::transpose,
-                                        Transpose::conjugate_transpose};
-
-template <class Exec, class T>
-void expect_all_solved(const std::string& what, ::Test::HostTriangle<T> A) {
-  for (const auto uplo : {Uplo::lower, Uplo::upper}) {
-    A.uplo = uplo;
-    expect_solved<Exec>(what, A, all_ops);
-  }
-}
+using ::Test::algorithms_of;
+using ::Test::all_ops;
+using ::Test::expect_all_solved;
+using ::Test::expect_solved;
+using ::Test::same_bits;
+using ::Test::solve;
 
 template <class T>
 ::Test::HostTriangle<T> arrow(int n) {
@@ -169,16 +82,6 @@ TEST(TEST_CATEGORY, triangular_random_patterns) {
   for (const int count : {1, 3, 9})
     expect_all_solved<Exec>("random " + std::to_string(count),
                             ::Test::triangle<double>(5000, ::Test::random_neighbours(count), true));
-}
-
-TEST(TEST_CATEGORY, triangular_scalars) {
-  using Exec = TEST_EXECSPACE;
-  const auto neighbours = ::Test::random_neighbours(4);
-  expect_all_solved<Exec>("float", ::Test::triangle<float>(700, neighbours, true));
-  expect_all_solved<Exec>("complex<float>",
-                          ::Test::triangle<Kokkos::complex<float>>(700, neighbours, true));
-  expect_all_solved<Exec>("complex<double>",
-                          ::Test::triangle<Kokkos::complex<double>>(700, neighbours, true));
 }
 
 TEST(TEST_CATEGORY, triangular_sizes) {
