@@ -11,6 +11,7 @@
 #include <Trikkos_BackwardError.hpp>
 #include <Trikkos_Computed.hpp>
 #include <Trikkos_Concepts.hpp>
+#include <Trikkos_CsrTriangle.hpp>
 #include <Trikkos_Gallery.hpp>
 #include <Trikkos_KernelFactors.hpp>
 #include <Trikkos_Marshal.hpp>
@@ -21,6 +22,8 @@
 #include <Trikkos_Solve.hpp>
 #include <Trikkos_Status.hpp>
 #include <Trikkos_Toeplitz.hpp>
+#include <Trikkos_TriangularOptions.hpp>
+#include <Trikkos_TriangularPlan.hpp>
 #include <Trikkos_Tridiagonal.hpp>
 #include <Trikkos_Uniform.hpp>
 #include <Trikkos_VariableBatch.hpp>

@@ -62,6 +62,21 @@ void computed(const Exec& exec) {
 }
 
 template <class Exec>
+void sparse_triangles(const Exec& exec) {
+  const Kokkos::View<int*, Exec> row_map("row_map", 1001), entries("entries", 0);
+  const Kokkos::View<T*, Exec> values("values", 0), x("x", 1000);
+  const Trikkos::TriangularPlan plan(exec, Trikkos::CsrTriangle{row_map, entries, values});
+  plan.update(exec, values);
+  Trikkos::solve(exec, plan, x, x);
+  static_cast<void>(plan.status(exec));
+}
+/// The way to levels where threads must not wait for each other.
+[[maybe_unused]] void levels(const Exec& exec, const Trikkos::Impl::TrianglePattern<Exec>& pattern,
+                             const Trikkos::Impl::CsrPattern& given) {
+  Trikkos::Impl::levels_by_rounds(exec, pattern, given, nullptr);
+}
+
+template <class Exec>
 void marshaling(const Exec& exec) {
   const Kokkos::View<T**, Kokkos::LayoutRight, Exec> from("from", 1000, 100);
   const Kokkos::View<T**, Kokkos::LayoutLeft, Exec> to("to", 1000, 100);
@@ -101,6 +116,7 @@ struct InsideKernels {
 void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   host_calls(exec);
   marshaling(exec);
+  sparse_triangles(exec);
   if constexpr (std::is_same_v<T, double>) {
     pentadiagonal(exec);
     pentadiagonal(Host{});
@@ -109,6 +125,7 @@ void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   }
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Kokkos::complex<float>>)
     host_calls(Host{});
+  if constexpr (std::is_same_v<T, double>) sparse_triangles(Host{});
   marshaling(Host{});
   Kokkos::parallel_for("thread", Kokkos::RangePolicy<Exec>(exec, 0, 1), inside);
   const auto bytes = static_cast<int>(

@@ -305,6 +305,51 @@ void expect_contract_of_computed_matrices() {
   }
 }
 
+// A matrix of 5 diagonals, made here: wide and thin levels.
+template <class Exec>
+void expect_contract_of_triangles() {
+  using Trikkos::TriangularAlgorithm;
+  constexpr int n = 20000, far = 5000;
+  Kokkos::View<int*, Kokkos::HostSpace> row_map("row_map", n + 1), entries("entries", 3 * n);
+  int count = 0;
+  for (int i = 0; i < n; ++i) {
+    for (const int j : {i - far, i - far / 2, i})
+      if (j >= 0) entries(count++) = j;
+    row_map(i + 1) = count;
+  }
+  for (const auto algorithm : Trikkos::triangular_algorithms) {
+    if (algorithm == TriangularAlgorithm::point_to_point && !Trikkos::Impl::is_host_v<Exec>)
+      continue;
+    SCOPED_TRACE(Trikkos::name(algorithm));
+    const Exec exec = other_instance<Exec>();
+    const Kokkos::View<double*, Exec> values("values", 3 * n), b("b", n);
+    Kokkos::deep_copy(exec, values, 1.);
+    const Trikkos::CsrTriangle A{
+        Kokkos::create_mirror_view_and_copy(typename Exec::memory_space{}, row_map),
+        Kokkos::create_mirror_view_and_copy(typename Exec::memory_space{}, entries), values};
+    const Kokkos::View<double**, Exec> many("many", 3, n);
+    const auto options = Trikkos::TriangularOptions{}.algorithm(algorithm).rhs_count(2);
+    const auto made = watch([&] { const Trikkos::TriangularPlan another(exec, A, options); });
+    EXPECT_EQ(foreign_labels(made), Strings{});
+    EXPECT_EQ(foreign_kernels(made, device_id(exec)), Strings{});
+    const Trikkos::TriangularPlan plan(exec, A, options);
+    const auto expect_kept = [&](const Trace& trace) {
+      EXPECT_EQ(waits(trace), Strings{});
+      EXPECT_EQ(foreign_labels(trace), Strings{});
+      EXPECT_EQ(foreign_kernels(trace, device_id(exec)), Strings{});
+      EXPECT_FALSE(trace.kernels.empty());
+    };
+    for (int run = 0; run < 2; ++run) {
+      const auto one = watch([&] { Trikkos::solve(exec, plan, b, b); });
+      EXPECT_TRUE(has_region(one, "Trikkos::solve"));
+      expect_kept(one);
+      expect_kept(watch([&] { Trikkos::solve(exec, plan, many, many); }));
+      expect_kept(watch([&] { plan.update(exec, values); }));
+    }
+    EXPECT_TRUE(plan.status(exec).ok());
+  }
+}
+
 // Calls that allocate and wait, but say whose they are and where they work.
 template <class T, class Exec>
 void expect_names() {
@@ -471,6 +516,7 @@ TEST(TEST_CATEGORY, contract_of_variable_batch) {
 TEST(TEST_CATEGORY, contract_of_computed_matrices) {
   expect_contract_of_computed_matrices<TEST_EXECSPACE>();
 }
+TEST(TEST_CATEGORY, contract_of_triangles) { expect_contract_of_triangles<TEST_EXECSPACE>(); }
 TEST(TEST_CATEGORY, contract_names_everything) { expect_names<double, TEST_EXECSPACE>(); }
 TEST(TEST_CATEGORY, contract_status_waits_for_its_instance) {
   expect_status_waits_for_its_instance<TEST_EXECSPACE>();

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_PACKEDTRIANGLE_HPP
+#define TRIKKOS_IMPL_PACKEDTRIANGLE_HPP
+
+#include <impl/Trikkos_Fused.hpp>
+#include <impl/Trikkos_LevelOrder.hpp>
+
+/// \file
+/// The matrix as the solves read it: rows in the order in which they are solved ("positions"), the
+/// values packed in this order, the diagonal as its reciprocal. On a device, 32 rows make a slice
+/// in which the k-th entries of all rows are adjacent (SELL-32); padding is stored, but not read.
+///
+/// The entries of a row are summed up in an order that is that of the pattern alone, so every
+/// algorithm gives the same bits: on a host the order of elimination, on a device by level, so that
+/// what comes last is waited for last.
+
+namespace Trikkos::Impl {
+
+template <class T>
+struct PackedTriangle {
+  const std::int64_t* slice;   // where slices begin
+  const std::int32_t* length;  // entries of the row at a position
+  const std::int32_t* row;     // that is there
+  const std::int32_t* needed;  // of an entry: a row (host), a position (device), a slot (blocked)
+  const T* value;
+  const T* inverse;  // of the diagonal, by position
+  int slice_bits;    // of the number of rows in a slice
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(std::int64_t p) const {
+    return slice[p >> slice_bits] + (p & ((std::int64_t(1) << slice_bits) - 1));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t stride() const { return std::int64_t(1) << slice_bits; }
+};
+
+// ---- from the pattern
+
+struct InvertOrder {
+  const std::int32_t* row;
+  std::int32_t* position;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    position[row[p]] = static_cast<std::int32_t>(p);
+  }
+};
+
+/// Sorts the entries of each row by the rank of the row that is needed, what is stored twice by
+/// its place. The diagonal comes last.
+struct SortRows {
+  TriangleRows rows;
+  const std::int32_t* rank;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    const std::int64_t begin = rows.start[row], count = rows.start[row + 1] - begin;
+    if (is_sorted(begin, count)) return;
+    for (std::int64_t i = count / 2; i-- > 0;) sift(begin, i, count);
+    for (std::int64_t i = count; i-- > 1;) {
+      swap(begin, begin + i);
+      sift(begin, 0, i);
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION bool is_before(std::int64_t a, std::int64_t b) const {
+    const std::int32_t x = rank[rows.needed[a]], y = rank[rows.needed[b]];
+    return x < y || (x == y && rows.source[a] < rows.source[b]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_sorted(std::int64_t begin, std::int64_t count) const {
+    for (std::int64_t i = 1; i < count; ++i)
+      if (is_before(begin + i, begin + i - 1)) return false;
+    return true;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void swap(std::int64_t a, std::int64_t b) const {
+    Kokkos::kokkos_swap(rows.needed[a], rows.needed[b]);
+    Kokkos::kokkos_swap(rows.source[a], rows.source[b]);
+  }
+  /// Restores the heap below i.
+  KOKKOS_INLINE_FUNCTION void sift(std::int64_t begin, std::int64_t i, std::int64_t count) const {
+    for (std::int64_t child = 2 * i + 1; child < count; child = 2 * i + 1) {
+      if (child + 1 < count && is_before(begin + child, begin + child + 1)) ++child;
+      if (!is_before(begin + i, begin + child)) return;
+      swap(begin + i, begin + child);
+      i = child;
+    }
+  }
+};
+
+/// Entries of the row at each position, without the diagonal, which is last.
+struct MeasureRows {
+  TriangleRows rows;
+  const std::int32_t* row;
+  std::int32_t* length;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    const std::int32_t r = row[p];
+    std::int64_t end = rows.start[r + 1];
+    while (end > rows.start[r] && rows.needed[end - 1] == r) --end;
+    length[p] = static_cast<std::int32_t>(end - rows.start[r]);
+  }
+};
+
+struct MeasureSlices {
+  const std::int32_t* length;
+  std::int64_t n;
+  int slice_bits;
+  std::int64_t* slice;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t q) const {
+    const std::int64_t begin = q << slice_bits;
+    const std::int64_t end = Kokkos::min(begin + (std::int64_t(1) << slice_bits), n);
+    std::int32_t longest = 0;
+    for (std::int64_t p = begin; p < end; ++p) longest = Kokkos::max(longest, length[p]);
+    slice[q] = std::int64_t(longest) << slice_bits;
+  }
+};
+
+template <class T>
+struct PackPattern {
+  PackedTriangle<T> A;
+  TriangleRows rows;
+  const std::int32_t* name;  // of a row, or null where it is its number
+  const std::int32_t* slot;  // of an entry, in place of a name, or null
+  std::int32_t* needed;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    const std::int64_t start = rows.start[A.row[p]], place = A.place(p), stride = A.stride();
+    for (std::int32_t k = 0; k < A.length[p]; ++k) {
+      const std::int32_t j = rows.needed[start + k];
+      needed[place + k * stride] = slot != nullptr   ? slot[start + k]
+                                   : name != nullptr ? name[j]
+                                                     : j;
+    }
+  }
+};
+
+// ---- values
+
+template <class T>
+struct PackValues {
+  PackedTriangle<T> A;
+  TriangleRows rows;
+  Strided<const T> from;
+  bool is_unit, is_conjugated;
+  T *value, *inverse;
+  Diagnosis diagnosis;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    const std::int32_t row = A.row[p];
+    const std::int64_t place = A.place(p), stride = A.stride();
+    std::int64_t k = rows.start[row];
+    Real<T> probe = 0;
+    for (std::int32_t i = 0; i < A.length[p]; ++i, ++k) {
+      const T v = given(k);
+      probe += finite_probe(v);
+      value[place + i * stride] = v;
+    }
+    T d = is_unit ? T(1) : T(0);
+    for (; k < rows.start[row + 1]; ++k) d += given(k);
+    inverse[p] = one_over(d);
+    probe += finite_probe(d);
+    if (probe != 0)
+      diagnosis.report(Status::Reason::not_finite, row);
+    else if (!(finite_probe(inverse[p]) == 0))  // zero, missing, or too small to divide by
+      diagnosis.report(Status::Reason::singular, row);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION T given(std::int64_t k) const {
+    const T v = from[rows.source[k]];
+    return is_conjugated ? conjugate(v) : v;
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION T one_over(const T& d) {
+    if constexpr (is_complex_v<T>)
+      return d == T(0) ? T(1 / Real<T>(0), 0) : reciprocal(d);
+    else
+      return T(1) / d;
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

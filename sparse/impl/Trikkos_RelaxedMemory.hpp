@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_RELAXEDMEMORY_HPP
+#define TRIKKOS_IMPL_RELAXEDMEMORY_HPP
+
+#include <Trikkos_Concepts.hpp>
+#include <atomic>
+#include <impl/Trikkos_Scalar.hpp>
+#include <thread>
+
+/// \file
+/// What threads need that wait for each other's values while a kernel runs.
+
+namespace Trikkos::Impl {
+
+/// Whether threads of a running kernel may wait for others of it: those that run are never stopped
+/// for good, and threads of one warp get on independently (Cuda: since Volta).
+template <class Exec>
+inline constexpr bool spin_safe_v = is_host_v<Exec>;
+#ifdef KOKKOS_ENABLE_CUDA
+template <>
+inline constexpr bool spin_safe_v<Kokkos::Cuda> = true;
+#endif
+
+/// Relaxed atomic access to a word that others write and read. Kokkos::atomic_load and atomic_store
+/// are loops of compare and swap on CUDA and hosts (Kokkos 4.6): three times as slow from thread to
+/// thread on an H200. A volatile access is a relaxed one in CUDA's memory model.
+template <class Word>
+KOKKOS_FORCEINLINE_FUNCTION Word relaxed_load(const Word* from) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return *static_cast<const volatile Word*>(from);
+#else
+  return std::atomic_ref<Word>(*const_cast<Word*>(from)).load(std::memory_order_relaxed);
+#endif
+}
+template <class Word>
+KOKKOS_FORCEINLINE_FUNCTION void relaxed_store(Word* to, Word word) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  *static_cast<volatile Word*>(to) = word;
+#else
+  std::atomic_ref<Word>(*to).store(word, std::memory_order_relaxed);
+#endif
+}
+
+/// Between two looks at a word that is not there yet. A host's thread first spins, then lets others
+/// run: the one that it waits for may have no core. A device's threads only look again.
+class Backoff {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION void wait() {
+#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+    constexpr int patience = 500;  // about 10 us
+    if (++m_looks > patience)
+      std::this_thread::yield();
+    else
+      pause();
+#endif
+  }
+
+ private:
+  static void pause() {
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_ia32_pause();
+#endif
+  }
+  [[maybe_unused]] int m_looks = 0;
+};
+
+// ---- values that are their own flags
+
+/// A real number as a word of memory that can be empty: a NaN that no arithmetic makes. Complex
+/// numbers are two such words. So value and flag arrive together, and no fence is needed.
+template <class R>
+struct FlaggedWord;
+template <>
+struct FlaggedWord<double> {
+  using Word = std::uint64_t;
+  static constexpr Word empty = 0x7ff8dead5eed0001u, nan = 0x7ff8000000000000u;
+};
+template <>
+struct FlaggedWord<float> {
+  using Word = std::uint32_t;
+  static constexpr Word empty = 0x7fc5eed1u, nan = 0x7fc00000u;
+};
+
+template <class T>
+struct Flagged {
+  using Of = FlaggedWord<Real<T>>;
+  using Word = typename Of::Word;
+  static constexpr int words = is_complex_v<T> ? 2 : 1;
+
+  /// As many words as a T has, not all of which need be there.
+  struct Seen {
+    Word word[words];
+    KOKKOS_FORCEINLINE_FUNCTION bool is_empty() const {
+      bool found = word[0] == Of::empty;
+      if constexpr (words == 2) found = found || word[1] == Of::empty;
+      return found;
+    }
+    KOKKOS_FORCEINLINE_FUNCTION T value() const {
+      if constexpr (words == 2)
+        return {Kokkos::bit_cast<Real<T>>(word[0]), Kokkos::bit_cast<Real<T>>(word[1])};
+      else
+        return Kokkos::bit_cast<T>(word[0]);
+    }
+  };
+  static KOKKOS_FORCEINLINE_FUNCTION Seen nothing() {
+    Seen r;
+    for (Word& w : r.word) w = Of::empty;
+    return r;
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION Seen look(const Word* from) {
+    Seen r;
+    for (int i = 0; i < words; ++i) r.word[i] = relaxed_load(from + i);
+    return r;
+  }
+  /// A NaN that looks empty, as it may come with b, is stored as another one.
+  static KOKKOS_FORCEINLINE_FUNCTION void publish(Word* to, const T& value) {
+    if constexpr (words == 2) {
+      relaxed_store(to, word_of(value.real()));
+      relaxed_store(to + 1, word_of(value.imag()));
+    } else {
+      relaxed_store(to, word_of(value));
+    }
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION void clear(Word* to) {
+    for (int i = 0; i < words; ++i) to[i] = Of::empty;
+  }
+
+ private:
+  static KOKKOS_FORCEINLINE_FUNCTION Word word_of(const Real<T>& part) {
+    const Word w = Kokkos::bit_cast<Word>(part);
+    return w == Of::empty ? Of::nan : w;
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

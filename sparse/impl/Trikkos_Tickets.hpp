@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_TICKETS_HPP
+#define TRIKKOS_IMPL_TICKETS_HPP
+
+#include <algorithm>
+#include <impl/Trikkos_Launch.hpp>
+#include <impl/Trikkos_RelaxedMemory.hpp>
+
+/// \file
+/// A kernel whose rows wait for others of the same kernel. Rows are handed out in portions, in an
+/// order in which no row needs one behind it. A team takes the next portion when it has finished
+/// one: what a row waits for is done or held by a team that runs, whatever the number of teams and
+/// the order in which they start. (The tickets of Ginkgo's triangular solver.)
+
+namespace Trikkos::Impl {
+
+/// In device memory. The last team resets it for the next launch.
+struct Tickets {
+  std::int64_t next = 0;      // portion to be handed out
+  std::int32_t finished = 0;  // teams
+  std::int32_t copy = 0;      // of two that launches take in turn
+  std::int64_t used = 0;      // systems that the launch before left values of, in the other copy
+
+  KOKKOS_INLINE_FUNCTION void finish(std::int32_t teams, std::int64_t systems) {
+    if (Kokkos::atomic_fetch_add(&finished, 1) < teams - 1) return;
+    next = 0;
+    finished = 0;
+    copy = 1 - copy;
+    used = systems;
+  }
+};
+
+struct IdleTeam {
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member&) const {}
+};
+
+/// Body: `start(copy, used)` gives what solves: `solve<group>(p, last, k)` row p of system k, where
+/// the rows up to `last` are solved in lockstep by threads of one warp.
+template <class Exec, class Body>
+struct TicketKernel {
+  static constexpr std::int64_t rows_of_portion = 128;  // measured, of 32 to 1024
+  static constexpr int warp = 32;                       // or a multiple of what the device has
+
+  Tickets* tickets;
+  std::int64_t rows, systems;
+  std::int32_t teams;
+  Body body;
+
+  std::int64_t portions() const { return (rows + rows_of_portion - 1) / rows_of_portion * systems; }
+
+  /// A host's thread.
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {
+    const auto work = body.start(tickets->copy, tickets->used);
+    while (true) {
+      const std::int64_t t = Kokkos::atomic_fetch_add(&tickets->next, std::int64_t(1));
+      const std::int64_t k = t % systems, first = t / systems * rows_of_portion;
+      if (first >= rows) break;
+      const std::int64_t end = Kokkos::min(first + rows_of_portion, rows);
+      for (std::int64_t p = first; p < end; ++p) work.template solve<1>(p, p, k);
+    }
+    tickets->finish(teams, systems);
+  }
+  /// A device's team.
+  template <class Member>
+  requires TeamMember<Member> KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const auto work = body.start(tickets->copy, tickets->used);
+    while (true) {
+      std::int64_t t = 0;
+      Kokkos::single(
+          Kokkos::PerTeam(member),
+          [&](std::int64_t& ticket) {
+            ticket = Kokkos::atomic_fetch_add(&tickets->next, std::int64_t(1));
+          },
+          t);
+      const std::int64_t k = t % systems, first = t / systems * rows_of_portion;
+      if (first >= rows) break;
+      const std::int64_t end = Kokkos::min(first + rows_of_portion, rows);
+      for (std::int64_t p = first + member.team_rank(); p < end; p += member.team_size()) {
+        const std::int64_t last = Kokkos::min(p | (warp - 1), end - 1);
+        work.template solve<warp>(p, last, k);
+      }
+    }
+    member.team_barrier();  // all have read `copy`
+    Kokkos::single(Kokkos::PerTeam(member), [&] { tickets->finish(teams, systems); });
+  }
+};
+
+/// Asynchronous. `systems` right-hand sides side by side: they wait at the same time.
+template <class Exec, class Body>
+void launch_tickets(const Exec& exec, const char* label, Tickets* tickets, std::int64_t rows,
+                    std::int64_t systems, const Body& body) {
+  TicketKernel<Exec, Body> kernel{tickets, rows, systems, 1, body};
+  if (kernel.portions() == 0) return;
+  if constexpr (is_host_v<Exec>) {
+    const std::int64_t threads = std::min<std::int64_t>(exec.concurrency(), kernel.portions());
+    kernel.teams = static_cast<std::int32_t>(threads);
+    Kokkos::parallel_for(label, range(exec, threads), kernel);
+  } else {
+    // Teams in flight: every waiting row polls the cache. Measured on an H200, 264 are best there:
+    // two for each multiprocessor, of 2048 threads. More teams than run at once do no harm.
+    constexpr int team_size = 128, threads_for_a_team = 1024;
+    const std::int64_t teams =
+        std::clamp<std::int64_t>(exec.concurrency() / threads_for_a_team, 1, kernel.portions());
+    kernel.teams = static_cast<std::int32_t>(teams);
+    Kokkos::parallel_for(label, light(Kokkos::TeamPolicy<Exec>(exec, kernel.teams, team_size)),
+                         kernel);
+  }
+}
+
+/// A body that needs no copies, of one system.
+template <class Row>
+struct AlwaysOneCopy {
+  struct Work {
+    Row row;
+    template <int group>
+    KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t p, std::int64_t last, std::int64_t) const {
+      row.template solve<group>(p, last);
+    }
+  };
+  Row row;
+  KOKKOS_FORCEINLINE_FUNCTION Work start(std::int32_t, std::int64_t) const { return {row}; }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
