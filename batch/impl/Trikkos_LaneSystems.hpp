@@ -227,7 +227,7 @@ class HostSystems {
   }
   std::int64_t parallel_items() const { return m_partitions.parallel_items(); }
 
-  template <class Matrices>
+  template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     if (!m_fills_lanes) return m_partitions.solve(exec, problem);
     if (problem.resets)

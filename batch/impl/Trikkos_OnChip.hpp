@@ -319,7 +319,7 @@ class DeviceSystems {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
 
-  template <class Matrices>
+  template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     if (!m_on_chip) return m_passes.solve(exec, problem);
     if (problem.resets)

@@ -157,7 +157,7 @@ class DevicePartitions {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_layout.tiles; }
 
-  template <class Matrices>
+  template <class Matrices = Systems<T, W>>
   void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "reduce", tile,
@@ -165,13 +165,13 @@ class DevicePartitions {
                  problem, {}, tile, m_layout.words, m_layout.segments, tiles()});
     });
   }
-  template <class Matrices>
+  template <class Matrices = Systems<T, W>>
   void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     ReducedSystem<T, W>{problem.storage, m_layout, problem.A.first.periodic,
                         std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis}
         .launch(exec, problem.count(), Elimination::label(""));
   }
-  template <class Matrices>
+  template <class Matrices = Systems<T, W>>
   void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "substitute", tile,
@@ -179,7 +179,7 @@ class DevicePartitions {
                  problem, {}, tile, m_layout.words, m_layout.bounds_offset, tiles()});
     });
   }
-  template <class Matrices>
+  template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     reduce(exec, problem);
     solve_reduced(exec, problem);

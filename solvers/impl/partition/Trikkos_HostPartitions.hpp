@@ -415,7 +415,7 @@ class HostPartitions {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_shape.groups; }
 
-  template <class Matrices>
+  template <class Matrices = Systems<T, W>>
   void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     const std::int64_t groups = m_shape.groups;
@@ -425,13 +425,13 @@ class HostPartitions {
                            passes.reduce_group(i / groups, i % groups);
                          });
   }
-  template <class Matrices>
+  template <class Matrices = Systems<T, W>>
   void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     Kokkos::parallel_for(Elimination::label("coarse"), range(exec, problem.count()),
                          [passes](std::int64_t system) { passes.solve_groups(system); });
   }
-  template <class Matrices>
+  template <class Matrices = Systems<T, W>>
   void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     const std::int64_t groups = m_shape.groups;
@@ -439,7 +439,7 @@ class HostPartitions {
         Elimination::label("substitute"), range(exec, problem.count() * groups),
         [passes, groups](std::int64_t i) { passes.substitute_group(i / groups, i % groups); });
   }
-  template <class Matrices>
+  template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     if (m_shape.groups == 1 && problem.count() == 1) return solve_at_once(exec, problem);
     reduce(exec, problem);
