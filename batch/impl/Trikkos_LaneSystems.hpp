@@ -160,7 +160,7 @@ struct SolveLaneSystems {
     if constexpr (solves_alone)
       if (!periodic && n <= longest_alone) {
         auto whole = rows(0, n);
-        V last;
+        V last = constant<V>(0);
         const auto solved = elimination.reduce_alone(whole, last);
         for (int l = 0; l < count; ++l)
           if (!solved[l]) whole.stored &= ~(1u << l);

@@ -65,10 +65,10 @@ struct SolveFactoredLanes {
     };
     // of a row, for all vectors
     const auto load_words = [&](int band, std::int64_t i, V(&to)[W]) {
-      for (int t = 0; t < W; ++t) to[t] = word(band + t, i);
+      for (int a = 0; a < W; ++a) to[a] = word(band + a, i);
     };
     V v[many][W], ends[many][W], words[W], columns[W], inverse;
-    const auto multiplier = [&](int t) { return words[t]; };
+    const auto multiplier = [&](int a) { return words[a]; };
     for (int j = 0; j < many; ++j) set_to_zero(v[j]), set_to_zero(ends[j]);
     for (std::int64_t i = 0; i < n; ++i) {
       inverse = word(F::inverse, i);
