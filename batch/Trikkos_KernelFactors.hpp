@@ -23,6 +23,8 @@
 /// (Real scalars.) To factor takes about 50 flops a row by rotations, 4 of them divisions or roots,
 /// a ring 250; LU 15 and 3 divisions. A solve reads the factors and b once and writes x
 /// twice. With `Corners::sherman_morrison` a ring has 4 words a row and another pass over x.
+/// Pentadiagonal matrices have a KernelFactors<T, 2> and `thomas`: 5 words a row and 9 flops, of a
+/// ring 9 and 17.
 ///
 /// Stability: rotations are backward stable for every nonsingular A, each row by itself
 /// (`Scaling::rows`); no error was seen to add up along a matrix of 10^6 rows. LU does not pivot
@@ -34,25 +36,27 @@
 
 namespace Trikkos {
 
-/// Bytes of memory for the factors of a matrix of n rows.
-template <class T>
+/// Bytes of memory for the factors of a matrix of n rows, `half_bandwidth` as of KernelFactors.
+template <class T, int half_bandwidth = 1>
 KOKKOS_INLINE_FUNCTION constexpr std::size_t factor_memory_bytes(
     std::int64_t n, const Options& options = {}, Boundary boundary = Boundary::open) {
   const bool periodic = boundary == Boundary::periodic;
-  return Impl::team_bytes<T>(Impl::with_factors<T>(
+  return Impl::team_bytes<T>(Impl::with_factors<T, half_bandwidth>(
       options, n, periodic,
       [&](auto form) -> std::int64_t { return decltype(form)::type::words(n, periodic); }));
 }
 
 /// Factors in memory: made by `factor`, used by `solve`. A handle, like a View: it may be made
 /// again from the same memory, also in another kernel.
-template <class T>
+///
+/// \tparam half_bandwidth  1 for tridiagonal matrices, 2 for pentadiagonal ones
+template <class T, int half_bandwidth = 1>
 class KernelFactors {
  public:
   using value_type = T;
 
   /// Aborts where the memory is strided or too small, or where the algorithm has no factors (`pcr`,
-  /// `spike`).
+  /// `spike`, of a pentadiagonal matrix all but `thomas`).
   /// \param memory   of rank 1 and any value type, contiguous, of `factor_memory_bytes` at least;
   ///                 nobody else may write there as long as the factors are used
   /// \param n        rows
@@ -69,10 +73,12 @@ class KernelFactors {
     static_assert(Memory::rank() == 1, "Trikkos::KernelFactors: memory must have rank 1");
     if (options.algorithm() == Algorithm::pcr || options.algorithm() == Algorithm::spike)
       Kokkos::abort("Trikkos::KernelFactors: algorithm is pcr or spike, expected another");
+    if (half_bandwidth > 1 && options.algorithm() != Algorithm::thomas)
+      Kokkos::abort("Trikkos::KernelFactors: expected algorithm thomas (A is pentadiagonal)");
     if (!memory.span_is_contiguous())
       Kokkos::abort("Trikkos::KernelFactors: memory is strided, expected a contiguous View");
     if (memory.extent(0) * sizeof(typename Memory::value_type) <
-        factor_memory_bytes<T>(n, options, boundary))
+        factor_memory_bytes<T, half_bandwidth>(n, options, boundary))
       Kokkos::abort(
           "Trikkos::KernelFactors: memory is too small, expected Trikkos::factor_memory_bytes");
     if (n > 0) m_memory = Impl::aligned_scratch<T>(reinterpret_cast<char*>(memory.data()));
@@ -87,7 +93,7 @@ class KernelFactors {
   }
 
   /// \private
-  KOKKOS_INLINE_FUNCTION void factor(Impl::Bands<T> A) const {
+  KOKKOS_INLINE_FUNCTION void factor(Impl::Bands<T, half_bandwidth> A) const {
     if (A.n != m_n || A.periodic != (m_boundary == Boundary::periodic))
       Kokkos::abort("Trikkos::factor: A has not the size or boundary of the factors");
     if (m_n == 0) return;
@@ -108,7 +114,7 @@ class KernelFactors {
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION auto with_form(const F& f) const {
     const bool periodic = m_boundary == Boundary::periodic;
-    return Impl::with_factors<T>(m_options, m_n, periodic, [&](auto form) {
+    return Impl::with_factors<T, half_bandwidth>(m_options, m_n, periodic, [&](auto form) {
       return f(typename decltype(form)::type(m_n, periodic, m_memory.words));
     });
   }
@@ -125,11 +131,12 @@ class KernelFactors {
 ///           is not needed later
 /// \return 0, or 1 + the first row that is not finite, has no pivot (rotations) or whose pivot is
 ///         too small to trust solutions (LU)
-template <class... Views, class T>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION int factor(ThisThread, const Tridiagonal<Views...>& A,
-                                                const KernelFactors<T>& F) {
-  using Matrix = Tridiagonal<Views...>;
+template <BandMatrix Matrix, class T, int half_bandwidth>
+[[nodiscard]] KOKKOS_INLINE_FUNCTION int factor(ThisThread, const Matrix& A,
+                                                const KernelFactors<T, half_bandwidth>& F) {
   TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::factor", Matrix);
+  static_assert(Matrix::half_bandwidth == half_bandwidth,
+                "Trikkos::factor: A must have as many diagonals as the factors are for");
   static_assert(Matrix::rank() == 1, "Trikkos::factor: A must have rank 1 inside a kernel");
   static_assert(std::is_same_v<typename Matrix::value_type, T>,
                 "Trikkos::factor: A must have the value type of the factors");
@@ -141,10 +148,9 @@ template <class... Views, class T>
 /// ready for all of them on return.
 ///
 /// \return as for one thread; to every thread
-template <TeamMember Member, class... Views, class T>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION int factor(const Member& member,
-                                                const Tridiagonal<Views...>& A,
-                                                const KernelFactors<T>& F) {
+template <TeamMember Member, BandMatrix Matrix, class T, int half_bandwidth>
+[[nodiscard]] KOKKOS_INLINE_FUNCTION int factor(const Member& member, const Matrix& A,
+                                                const KernelFactors<T, half_bandwidth>& F) {
   member.team_barrier();  // nobody solves with what was there before
   Kokkos::single(Kokkos::PerTeam(member), [&] { static_cast<void>(factor(this_thread, A, F)); });
   member.team_barrier();
@@ -155,9 +161,10 @@ template <TeamMember Member, class... Views, class T>
 ///
 /// \param b, x  of rank 1, as long as the matrix; may be the same View
 /// \return 0, or what `factor` returned, or 1 + the first row where x is not finite
-template <class T, class B, class X>
-[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(ThisThread, const KernelFactors<T>& F, const B& b,
-                                               const X& x) {
+template <class T, int half_bandwidth, class B, class X>
+[[nodiscard]] KOKKOS_INLINE_FUNCTION int solve(ThisThread,
+                                               const KernelFactors<T, half_bandwidth>& F,
+                                               const B& b, const X& x) {
   using Matrix = Tridiagonal<Kokkos::View<T*>>;
   TRIKKOS_CHECK_SOLUTION_VALUES("Trikkos::solve", X, B, Matrix);
   static_assert(B::rank() == 1 && X::rank() == 1,

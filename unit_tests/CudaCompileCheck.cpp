@@ -99,7 +99,10 @@ struct InsideKernels {
     const Trikkos::KernelFactors<T> rotations(x, 100);
     const Trikkos::KernelFactors<T> lu(x, 100,
                                        Trikkos::Options{}.algorithm(Trikkos::Algorithm::thomas));
-    return Trikkos::factor(member, A, rotations) + Trikkos::factor(Trikkos::this_thread, A, lu) +
+    const Trikkos::KernelFactors<T, 2> wide(x, 100, lu.options());
+    const Trikkos::Pentadiagonal five{b, b, b, b, b};
+    return Trikkos::factor(member, five, wide) + Trikkos::solve(Trikkos::this_thread, wide, b, b) +
+           Trikkos::factor(member, A, rotations) + Trikkos::factor(Trikkos::this_thread, A, lu) +
            Trikkos::solve(Trikkos::this_thread, rotations, b, b) +
            Trikkos::solve(Trikkos::this_thread, lu, b, b);
   }

@@ -15,16 +15,16 @@
 namespace Trikkos::Impl {
 
 /// LU without pivoting.
-template <class T>
+template <class T, int W = 1>
 class PlainFactors {
  public:
   KOKKOS_INLINE_FUNCTION PlainFactors(std::int64_t n, bool periodic, T* data)
-      : m_factors(Factors<T>::whole(n, periodic, data)) {}
+      : m_factors(Factors<T, W>::whole(n, periodic, data)) {}
 
   static KOKKOS_INLINE_FUNCTION constexpr std::int64_t words(std::int64_t n, bool periodic) {
-    return Factors<T>::whole(n, periodic, nullptr).words;
+    return Factors<T, W>::whole(n, periodic, nullptr).words;
   }
-  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Bands<T>& A) const {
+  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Bands<T, W>& A) const {
     return factor_rows(A, m_factors);
   }
   KOKKOS_INLINE_FUNCTION Real<T> solve(const Strided<const T>& b, const Strided<T>& x) const {
@@ -33,7 +33,7 @@ class PlainFactors {
   }
 
  private:
-  Factors<T> m_factors;
+  Factors<T, W> m_factors;
 };
 
 /// The same of a periodic matrix without its corners, and the correction for them.
@@ -66,14 +66,18 @@ struct As {
   using type = Type;
 };
 
-/// f(As<form>{}) with the form that the options ask for.
-template <class T, class F>
+/// f(As<form>{}) with the form that the options ask for: of W > 1 there is one.
+template <class T, int W = 1, class F>
 KOKKOS_INLINE_FUNCTION constexpr auto with_factors(const Options& options, std::int64_t n,
                                                    bool periodic, const F& f) {
-  if (options.algorithm() != Algorithm::thomas) return f(As<OrthogonalFactors<T>>{});
-  const bool corrects = options.thomas().corners == Corners::sherman_morrison;
-  if (corrects && periodic && n > 1) return f(As<PlainCorrectedFactors<T>>{});
-  return f(As<PlainFactors<T>>{});
+  if constexpr (W > 1) {
+    return f(As<PlainFactors<T, W>>{});
+  } else {
+    if (options.algorithm() != Algorithm::thomas) return f(As<OrthogonalFactors<T>>{});
+    const bool corrects = options.thomas().corners == Corners::sherman_morrison;
+    if (corrects && periodic && n > 1) return f(As<PlainCorrectedFactors<T>>{});
+    return f(As<PlainFactors<T>>{});
+  }
 }
 
 }  // namespace Trikkos::Impl
