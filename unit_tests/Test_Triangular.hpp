@@ -102,7 +102,15 @@ TEST(TEST_CATEGORY, triangular_degenerate_patterns) {
 
 TEST(TEST_CATEGORY, triangular_long_chain) {
   using Exec = TEST_EXECSPACE;
-  expect_solved<Exec>("bidiagonal", bidiagonal<double>(200000));
+  expect_solved<Exec>("bidiagonal", bidiagonal<double>(20000));
+  const ::Test::TimeLimit limit;
+  const Exec exec;
+  const auto A = bidiagonal<double>(1000000);
+  const auto b = ::Test::random_vector<double>(A.rows());
+  const TriangularPlan plan(exec, ::Test::on_device<Exec>(A));
+  EXPECT_EQ(plan.levels(), A.rows());
+  EXPECT_LE(::Test::row_errors(A, Transpose::none, solve(exec, plan, b), b),
+            ::Test::row_error_limit);
 }
 
 // The factors of an incomplete factorisation, in one array.
