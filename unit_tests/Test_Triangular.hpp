@@ -8,6 +8,8 @@
 
 #include <Message.hpp>
 #include <TriangularSolves.hpp>
+#include <filesystem>
+#include <impl/Trikkos_MatrixMarketReader.hpp>
 
 namespace {
 
@@ -102,7 +104,36 @@ TEST(TEST_CATEGORY, triangular_degenerate_patterns) {
 
 TEST(TEST_CATEGORY, triangular_long_chain) {
   using Exec = TEST_EXECSPACE;
-  expect_solved<Exec>("bidiagonal", bidiagonal<double>(200000));
+  expect_solved<Exec>("bidiagonal", bidiagonal<double>(20000));
+  const ::Test::TimeLimit limit;
+  const Exec exec;
+  const auto A = bidiagonal<double>(1000000);
+  const auto b = ::Test::random_vector<double>(A.rows());
+  const TriangularPlan plan(exec, ::Test::on_device<Exec>(A));
+  EXPECT_EQ(plan.levels(), A.rows());
+  EXPECT_LE(::Test::row_errors(A, Transpose::none, solve(exec, plan, b), b),
+            ::Test::row_error_limit);
+}
+
+// The patterns of all Matrix Market files in the directory that TRIKKOS_MATRICES names.
+TEST(TEST_CATEGORY, triangular_patterns_of_files) {
+  const char* const directory = std::getenv("TRIKKOS_MATRICES");
+  if (directory == nullptr) GTEST_SKIP() << "TRIKKOS_MATRICES is not set";
+  for (const auto& file : std::filesystem::directory_iterator(directory)) {
+    if (file.path().extension() != ".mtx") continue;
+    Trikkos::Impl::MatrixMarketReader<double> reader(file.path().string(),
+                                                     Trikkos::Impl::MatrixMarketContent::matrix);
+    std::vector<std::vector<int>> below(reader.rows());
+    reader.for_each([&](std::int64_t i, std::int64_t j, double) {
+      if (i != j) below[std::max(i, j)].push_back(static_cast<int>(std::min(i, j)));
+    });
+    const auto A =
+        ::Test::triangle<double>(static_cast<int>(below.size()), [&](int i, const auto& add) {
+          for (const int j : below[i]) add(j);
+        });
+    expect_solved<TEST_EXECSPACE>(file.path().filename().string(), A,
+                                  {Transpose::none, Transpose::transpose});
+  }
 }
 
 // The factors of an incomplete factorisation, in one array.
