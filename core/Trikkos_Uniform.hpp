@@ -39,7 +39,9 @@ struct Uniform {
   static KOKKOS_INLINE_FUNCTION constexpr std::size_t rank() { return Value::rank() + 1; }
   KOKKOS_INLINE_FUNCTION value_type* data() const { return value.data(); }
   KOKKOS_INLINE_FUNCTION std::size_t extent(std::size_t axis) const {
-    return axis < Value::rank() ? value.extent(axis) : static_cast<std::size_t>(n);
+    if constexpr (Value::rank() > 0)
+      if (axis < Value::rank()) return value.extent(axis);
+    return static_cast<std::size_t>(n);
   }
   KOKKOS_INLINE_FUNCTION std::size_t stride(std::size_t axis) const {
     if constexpr (Value::rank() > 0)
