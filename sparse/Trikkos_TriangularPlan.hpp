@@ -92,8 +92,9 @@ class TriangularPlan {
     if (!widths.empty())
       text += " of " + std::to_string(widths.front()) + " to " + std::to_string(widths.back()) +
               " rows, median " + std::to_string(widths[widths.size() / 2]);
-    return text + "; " + name(algorithm()) + " in " + count(m_solver->launches(), "launch") +
-           ", as " + m_solver->why() + "; " + std::to_string(bytes()) + " bytes";
+    return text + "; " + name(algorithm()) + " in " + std::to_string(m_solver->launches()) +
+           (m_solver->launches() == 1 ? " launch" : " launches") + ", as " + m_solver->why() +
+           "; " + std::to_string(bytes()) + " bytes";
   }
 
   /// \private
