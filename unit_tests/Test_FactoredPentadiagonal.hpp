@@ -343,8 +343,9 @@ TEST(TEST_CATEGORY, factored_pentadiagonal_inside_kernels) {
       const DeviceBatch<double> device(batch, Many::Layout::left);
       const auto bytes = Trikkos::factor_memory_bytes<double, 2>(
           n, Options{}.algorithm(Algorithm::thomas), boundary);
-      const SolveWithKernelFactors kernel{
-          device, {"memory", count, bytes / 8 + 1}, {"info", count}};
+      const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory("memory", count,
+                                                                               bytes / 8 + 1);
+      const SolveWithKernelFactors kernel{device, memory, Infos("info", count)};
       for (const bool by_teams : {false, true}) {
         if (by_teams)
           Kokkos::parallel_for(

@@ -51,7 +51,7 @@ std::vector<int> solve_in_teams(const Trikkos::Tridiagonal<Vector<T>>& A, const 
   const auto for_all = [&](const Vector<T>& band) {
     return Test::Rows<T>(band.data(), Kokkos::LayoutStride(b.extent(0), 0, b.extent(1), 1));
   };
-  return Test::solve_by_teams<T>(
+  return Test::solve_by_teams<T, 1>(
       {for_all(A.lower), for_all(A.diag), for_all(A.upper), b, x, A.boundary},
       static_cast<int>(b.extent(0)), options, team_size, true);
 }
