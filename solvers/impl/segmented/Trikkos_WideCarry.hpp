@@ -149,8 +149,9 @@ struct WideCarry {
       for (Index row = 0; row < 2 * W - 1; ++row) add(row);
       select_segment(rows.longer_than(2 * W - 1), s, started);
     }
-    if constexpr (Rows::ragged)
+    if constexpr (Rows::ragged) {
       for (; k < rows.length(); ++k) add(k);
+    }
     return s;
   }
 
@@ -168,11 +169,12 @@ struct WideCarry {
         carry<V, W, 0>(carried, rows.inner_equation(k));
         rows.keep(k, back_row<W>(carried));  // of x_(k-W)
       }
-      if constexpr (Rows::ragged)
+      if constexpr (Rows::ragged) {
         for (; k < length; ++k) {
           carry<V, W, 0>(carried, rows.equation(k));
           rows.keep(k, back_row<W>(carried));
         }
+      }
     }
     return go_back(rows, bounds);
   }
