@@ -28,13 +28,16 @@
 
 namespace Trikkos::Impl {
 
+/// std::integral_constant<int, i>, of which nvcc knows that it is for devices.
+template <int i>
+struct Constant {
+  KOKKOS_FORCEINLINE_FUNCTION constexpr operator int() const { return i; }
+};
 /// f(i) for i in [begin, end), each a constant: loops over the parts of an array stay in registers
 /// then, which no pragma makes sure of where bounds depend on another loop.
 template <int begin, int end, class F>
 KOKKOS_FORCEINLINE_FUNCTION void for_constants(const F& f) {
-  [&]<int... i>(std::integer_sequence<int, i...>) {
-    (f(std::integral_constant<int, begin + i>{}), ...);
-  }
+  [&]<int... i>(std::integer_sequence<int, i...>) { (f(Constant<begin + i>{}), ...); }
   (std::make_integer_sequence<int, (end > begin ? end - begin : 0)>{});
 }
 

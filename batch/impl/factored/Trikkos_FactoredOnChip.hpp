@@ -196,9 +196,12 @@ struct SolveFactored {
   }
   template <class Each>
   KOKKOS_FORCEINLINE_FUNCTION static void for_each_mine(const Each& f) {
-    if constexpr (each == 1) return f(0);  // nvcc keeps arrays that a loop of one turn indexes
-    TRIKKOS_UNROLL(each)
-    for (int j = 0; j < each; ++j) f(j);
+    if constexpr (each == 1) {  // nvcc keeps arrays that a loop of one turn indexes
+      f(0);
+    } else {
+      TRIKKOS_UNROLL(each)
+      for (int j = 0; j < each; ++j) f(j);
+    }
   }
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION static void add_products(const Row& weight, const T& y, T (&to)[W]) {

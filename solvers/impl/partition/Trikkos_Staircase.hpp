@@ -64,7 +64,7 @@ struct Staircase {
   struct Factors {
     V c, s, p, q;
   };
-  static constexpr int end(int i, int t) {
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int end(int i, int t) {
     const int steps = window + Lead + i + t + 1;
     return steps > columns ? columns : steps;
   }
