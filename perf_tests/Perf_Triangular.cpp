@@ -211,10 +211,12 @@ void add_case(Harness& harness, const std::string& pattern, const Make& make) {
 #ifdef TRIKKOS_HAVE_KOKKOS_KERNELS
   using Algorithm = KokkosSparse::Experimental::SPTRSVAlgorithm;
   add_solver(harness, prefix + "kokkos_kernels_rp", make, kokkos_kernels(Algorithm::SEQLVLSCHD_RP));
-  add_solver(harness, prefix + "kokkos_kernels_tp1", make,
-             kokkos_kernels(Algorithm::SEQLVLSCHD_TP1));
-  add_solver(harness, prefix + "kokkos_kernels_chain", make,
-             kokkos_kernels(Algorithm::SEQLVLSCHD_TP1CHAIN));
+  if constexpr (!Perf::on_host) {  // teams of the threshold's size, more threads than hosts have
+    add_solver(harness, prefix + "kokkos_kernels_tp1", make,
+               kokkos_kernels(Algorithm::SEQLVLSCHD_TP1));
+    add_solver(harness, prefix + "kokkos_kernels_chain", make,
+               kokkos_kernels(Algorithm::SEQLVLSCHD_TP1CHAIN));
+  }
 #endif
 #if defined(KOKKOS_ENABLE_CUDA) && defined(TRIKKOS_HAVE_CUSPARSE)
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>)
