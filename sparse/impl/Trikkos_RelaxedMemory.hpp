@@ -69,18 +69,23 @@ class Backoff {
 // ---- values that are their own flags
 
 /// A real number as a word of memory that can be empty: a NaN that no arithmetic makes. Complex
-/// numbers are two such words. So value and flag arrive together, and no fence is needed.
+/// numbers are two such words. So value and flag arrive together, and no fence is needed. The upper
+/// half of a double tells: half the work where threads look at words all the time.
 template <class R>
 struct FlaggedWord;
 template <>
 struct FlaggedWord<double> {
   using Word = std::uint64_t;
   static constexpr Word empty = 0x7ff8dead5eed0001u, nan = 0x7ff8000000000000u;
+  static KOKKOS_FORCEINLINE_FUNCTION bool is_empty(Word w) {
+    return static_cast<std::uint32_t>(w >> 32) == static_cast<std::uint32_t>(empty >> 32);
+  }
 };
 template <>
 struct FlaggedWord<float> {
   using Word = std::uint32_t;
   static constexpr Word empty = 0x7fc5eed1u, nan = 0x7fc00000u;
+  static KOKKOS_FORCEINLINE_FUNCTION bool is_empty(Word w) { return w == empty; }
 };
 
 template <class T>
@@ -93,8 +98,8 @@ struct Flagged {
   struct Seen {
     Word word[words];
     KOKKOS_FORCEINLINE_FUNCTION bool is_empty() const {
-      bool found = word[0] == Of::empty;
-      if constexpr (words == 2) found = found || word[1] == Of::empty;
+      bool found = Of::is_empty(word[0]);
+      if constexpr (words == 2) found |= Of::is_empty(word[1]);
       return found;
     }
     KOKKOS_FORCEINLINE_FUNCTION T value() const {
@@ -130,7 +135,7 @@ struct Flagged {
  private:
   static KOKKOS_FORCEINLINE_FUNCTION Word word_of(const Real<T>& part) {
     const Word w = Kokkos::bit_cast<Word>(part);
-    return w == Of::empty ? Of::nan : w;
+    return Of::is_empty(w) ? Of::nan : w;
   }
 };
 

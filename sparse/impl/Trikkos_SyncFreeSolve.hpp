@@ -24,30 +24,45 @@ struct PolledEntries {
 
   std::int32_t needed[count];
   T value[count];
-  typename Flag::Seen seen[count];
+  bool is_inside[count];
 
-  /// Those from the i-th on; zeros, which are there, behind the last.
+  /// Those from the i-th on.
   KOKKOS_FORCEINLINE_FUNCTION void load(const PackedTriangle<T>& A, std::int64_t place,
                                         std::int32_t i, std::int32_t length) {
     for (int j = 0; j < count; ++j) {
-      const bool is_inside = i + j < length;
       const std::int64_t entry = place + (i + j) * A.stride();
-      needed[j] = is_inside ? A.needed[entry] : 0;
-      value[j] = is_inside ? A.value[entry] : T(0);
-      seen[j] = is_inside ? Flag::nothing() : typename Flag::Seen{};
+      is_inside[j] = i + j < length;
+      needed[j] = is_inside[j] ? A.needed[entry] : 0;
+      value[j] = is_inside[j] ? A.value[entry] : T(0);
     }
   }
-  /// Looks for what is missing. Returns whether something still is.
-  KOKKOS_FORCEINLINE_FUNCTION bool look(const typename Flag::Word* known) {
+};
+
+/// What is known of them; zeros, which are there, behind the last.
+template <class T>
+struct PolledValues {
+  using Flag = Flagged<T>;
+  static constexpr int count = PolledEntries<T>::count;
+
+  typename Flag::Seen seen[count];
+
+  KOKKOS_FORCEINLINE_FUNCTION void start(const PolledEntries<T>& entries) {
+    for (int j = 0; j < count; ++j)
+      seen[j] = entries.is_inside[j] ? Flag::nothing() : typename Flag::Seen{};
+  }
+  /// Looks for what is missing.
+  KOKKOS_FORCEINLINE_FUNCTION void look(const PolledEntries<T>& entries,
+                                        const typename Flag::Word* known) {
+    for (int j = 0; j < count; ++j)
+      if (seen[j].is_empty()) seen[j] = Flag::look(known + entries.needed[j] * Flag::words);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool are_there() const {
     bool is_missing = false;
-    for (int j = 0; j < count; ++j) {
-      if (seen[j].is_empty()) seen[j] = Flag::look(known + needed[j] * Flag::words);
-      is_missing = is_missing || seen[j].is_empty();
-    }
-    return is_missing;
+    for (int j = 0; j < count; ++j) is_missing |= seen[j].is_empty();
+    return !is_missing;
   }
-  KOKKOS_FORCEINLINE_FUNCTION T subtract_from(T s) const {
-    for (int j = 0; j < count; ++j) s = fused(-value[j], seen[j].value(), s);
+  KOKKOS_FORCEINLINE_FUNCTION T subtract_from(T s, const PolledEntries<T>& entries) const {
+    for (int j = 0; j < count; ++j) s = fused(-entries.value[j], seen[j].value(), s);
     return s;
   }
 };
@@ -58,36 +73,46 @@ struct PolledEntries {
 /// Threads of a warp solve the rows up to that of `group_end` together, which may need each other.
 /// In a loop of its own each would wait for a value, and the hardware would let the one that makes
 /// it starve for a while. So there is one loop for all: look at what is missing, go on with what is
-/// there, look again; nobody leaves it before the last row is there (10 us a level if not).
+/// there, look again; nobody leaves it before the last row is there (10 us a level if not). Threads
+/// that are done and threads that wait look in the same instructions: one after the other would
+/// take twice the time. What comes after the entries that are waited for is loaded beforehand.
 template <int group, class T, class Word>
 KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::int64_t p, T s,
                                                const Word* known, Word* mine, const Word* group_end,
                                                Word* for_others) {
   using Flag = Flagged<T>;
+  constexpr int count = PolledEntries<T>::count;
   const std::int64_t place = A.place(p);
   const std::int32_t length = A.length[p];
-  PolledEntries<T> entries;
+  const T inverse = A.inverse[p];
+  PolledEntries<T> entries, next;
+  PolledValues<T> values;
+  entries.load(A, place, 0, length);
+  next.load(A, place, count, length);
+  values.start(entries);
   std::int32_t i = 0;
-  entries.load(A, place, i, length);
   bool is_done = false;
   Backoff backoff;
   while (true) {
-    if (is_done) {
-      if (group == 1 || !Flag::look(group_end).is_empty()) break;
-    } else if (entries.look(known)) {
-      backoff.wait();
-    } else {
-      s = entries.subtract_from(s);
-      i += PolledEntries<T>::count;
+    values.look(entries, known);
+    const auto end = group > 1 && is_done ? Flag::look(group_end) : Flag::nothing();
+    if (!is_done && values.are_there()) {
+      s = values.subtract_from(s, entries);
+      i += count;
       if (i < length) {
-        entries.load(A, place, i, length);
+        entries = next;
+        values.start(entries);
+        next.load(A, place, i + count, length);
       } else {
-        s = product(A.inverse[p], s);
+        s = product(inverse, s);
         Flag::publish(mine, s);
         if (for_others != nullptr) Flag::publish(for_others, s);
         is_done = true;
       }
+    } else {
+      backoff.wait();
     }
+    if (is_done && (group == 1 || !end.is_empty())) break;
   }
   return s;
 }

@@ -89,9 +89,10 @@ struct TicketKernel {
 };
 
 /// Asynchronous. `systems` right-hand sides side by side: they wait at the same time.
+/// \param threads_for_a_team  of those that a device can run at once. More teams do no harm.
 template <class Exec, class Body>
 void launch_tickets(const Exec& exec, const char* label, Tickets* tickets, std::int64_t rows,
-                    std::int64_t systems, const Body& body) {
+                    std::int64_t systems, std::int64_t threads_for_a_team, const Body& body) {
   TicketKernel<Exec, Body> kernel{tickets, rows, systems, 1, body};
   if (kernel.portions() == 0) return;
   if constexpr (is_host_v<Exec>) {
@@ -99,9 +100,7 @@ void launch_tickets(const Exec& exec, const char* label, Tickets* tickets, std::
     kernel.teams = static_cast<std::int32_t>(threads);
     Kokkos::parallel_for(label, range(exec, threads), kernel);
   } else {
-    // Teams in flight: every waiting row polls the cache. Measured on an H200, 264 are best there:
-    // two for each multiprocessor, of 2048 threads. More teams than run at once do no harm.
-    constexpr int team_size = 128, threads_for_a_team = 1024;
+    constexpr int team_size = 128;
     const std::int64_t teams =
         std::clamp<std::int64_t>(exec.concurrency() / threads_for_a_team, 1, kernel.portions());
     kernel.teams = static_cast<std::int32_t>(teams);

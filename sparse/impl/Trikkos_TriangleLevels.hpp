@@ -151,7 +151,9 @@ void levels_by_pulling(const Exec& exec, const TrianglePattern<Exec>& pattern,
                        std::int32_t* level) {
   const auto tickets = new_array<Tickets>(exec, "tickets", 1, Tickets{});
   const RowOrder natural = pattern.shape.natural();
-  launch_tickets(exec, "Trikkos::TriangularPlan::levels", tickets.data(), pattern.shape.n, 1,
+  // Rows in the order of elimination: many teams wait until the levels of their rows begin.
+  // Measured on an H200: 1024^2 points take 3.6 ms so, with an eighth of the teams 15 ms.
+  launch_tickets(exec, "Trikkos::TriangularPlan::levels", tickets.data(), pattern.shape.n, 1, 128,
                  AlwaysOneCopy<PullLevel>{{pattern.rows(), natural, level}});
   exec.fence("Trikkos::TriangularPlan::levels");
 }
