@@ -86,6 +86,8 @@ struct WideComplex {
 
 inline Wide widen(float v) { return v; }
 inline Wide widen(double v) { return v; }
+inline Wide widen(Wide v) { return v; }
+inline WideComplex widen(WideComplex v) { return v; }
 template <class R>
 WideComplex widen(Kokkos::complex<R> v) {
   return {v.real(), v.imag()};
@@ -110,8 +112,10 @@ std::vector<T> narrow(const std::vector<WideOf<T>>& v) {
 }
 
 inline Wide modulus(Wide v) { return v < 0 ? 0 - v : v; }
-inline Wide modulus(WideComplex v) {  // to 64 bits, which is plenty for a norm or a pivot search
-  return std::hypot(static_cast<long double>(v.re), static_cast<long double>(v.im));
+/// To 64 bits, which is plenty for a norm or a pivot search. No square of doubles overflows.
+inline Wide modulus(WideComplex v) {
+  const auto re = static_cast<long double>(v.re), im = static_cast<long double>(v.im);
+  return std::sqrt(re * re + im * im);
 }
 
 /// Largest modulus; NaN if any entry is.
@@ -119,7 +123,7 @@ template <class V>
 Wide max_norm(const std::vector<V>& v) {
   Wide largest = 0;
   for (const V& entry : v) {
-    const Wide m = modulus(entry);
+    const Wide m = modulus(widen(entry));
     if (m != m) return m;
     largest = std::max(largest, m);
   }
@@ -239,9 +243,8 @@ Wide max_norm(const Matrix& A) {
 template <class Matrix, class T = typename Matrix::value_type>
 std::vector<WideOf<T>> multiply_wide(const Matrix& A, const std::vector<T>& x) {
   std::vector<WideOf<T>> y(x.size());
-  for (std::int64_t i = 0; i < A.size(); ++i) {
-    for (const Entry<T>& e : row(A, i)) y[i] = y[i] + e.value * widen(x[e.column]);
-  }
+  for (std::int64_t i = 0; i < A.size(); ++i)
+    for_row(A, i, [&](std::int64_t j, T v) { y[i] = y[i] + widen(v) * widen(x[j]); });
   return y;
 }
 
@@ -263,11 +266,8 @@ std::vector<WideOf<T>> residual(const Matrix& A, const std::vector<T>& x, const 
 /// relative change of A and b for which x is exact. NaN if any number involved is Inf or NaN.
 template <class Matrix, class T = typename Matrix::value_type>
 double backward_error(const Matrix& A, const std::vector<T>& x, const std::vector<T>& b) {
-  std::vector<WideOf<T>> wide_x, wide_b;
-  for (const T& v : x) wide_x.push_back(widen(v));
-  for (const T& v : b) wide_b.push_back(widen(v));
   const Wide error = max_norm(residual(A, x, b));
-  const Wide scale = max_norm(A) * max_norm(wide_x) + max_norm(wide_b);
+  const Wide scale = max_norm(A) * max_norm(x) + max_norm(b);
   return error == 0 ? 0. : static_cast<double>(error / scale);
 }
 

@@ -140,6 +140,7 @@ void solves_dominant_matrices() {
         const auto A = Reference::to_host(Trikkos::gallery<T>(exec, type, n, 1, boundary));
         const auto b = Reference::to_host(Trikkos::gallery_rhs<T>(exec, n, 2));
         for (const int steps : {0, 1, 2, 5, 100}) {
+          if (n > 10000 && steps % 100 != 0) continue;  // of a tile, whatever n is
           SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", " +
                        name(boundary) + ", steps " + std::to_string(steps));
           expect_solved(A, b, Options(pcr).pcr({.reduction_steps = steps}), scaled<T>(1e-15));
@@ -228,7 +229,7 @@ void solves_many() {
 
 // Host calls and teams: beyond what a Status tolerates, a finite x without notice is a lie.
 template <class T>
-void flags_what_it_cannot_solve() {
+void flags_what_it_cannot_solve(int seeds) {
   const TEST_EXECSPACE exec;
   int wrong = 0, silent = 0;
   const auto judge = [&](Gallery type, std::int64_t n, int seed, Boundary boundary) {
@@ -263,7 +264,7 @@ void flags_what_it_cannot_solve() {
     for (const Boundary boundary : boundaries) {
       if (svd && boundary == Boundary::periodic) continue;
       for (const std::int64_t n : {1, 2, 3, 4, 5, 8})
-        for (int seed = 0; seed < 20; ++seed) judge(type, n, seed, boundary);
+        for (int seed = 0; seed < seeds; ++seed) judge(type, n, seed, boundary);
       for (const std::int64_t n : {100, 512, 1500})
         for (int seed = 1; seed <= (svd ? 1 : 3); ++seed)
           if (!svd || n < 1000) judge(type, n, seed, boundary);
@@ -351,10 +352,12 @@ TEST(TEST_CATEGORY, pcr_solves_in_teams) {
   solves_in_teams<double>();
   solves_in_teams<Kokkos::complex<double>>();
 }
-TEST(TEST_CATEGORY, pcr_flags_what_it_cannot_solve_float) { flags_what_it_cannot_solve<float>(); }
-TEST(TEST_CATEGORY, pcr_flags_what_it_cannot_solve_double) { flags_what_it_cannot_solve<double>(); }
+TEST(TEST_CATEGORY, pcr_flags_what_it_cannot_solve_float) { flags_what_it_cannot_solve<float>(8); }
+TEST(TEST_CATEGORY, pcr_flags_what_it_cannot_solve_double) {
+  flags_what_it_cannot_solve<double>(20);
+}
 TEST(TEST_CATEGORY, pcr_flags_what_it_cannot_solve_complex) {
-  flags_what_it_cannot_solve<Kokkos::complex<double>>();
+  flags_what_it_cannot_solve<Kokkos::complex<double>>(8);
 }
 TEST(TEST_CATEGORY, pcr_fails_without_dominance) { fails_without_dominance(); }
 TEST(TEST_CATEGORY, pcr_names_row_and_reason) { names_row_and_reason(); }

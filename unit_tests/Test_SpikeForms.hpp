@@ -301,6 +301,7 @@ void bad_numbers(std::int64_t n, const Options& options) {
 TEST(TEST_CATEGORY, spike_names_rows_of_bad_numbers) {
   for (const std::int64_t n : {1, 2, 17, 1000, 9001}) {
     for (const std::int64_t partition_size : {0, 2, 7, 8, 100}) {
+      if (n > 1000 && partition_size % 8 != 0) continue;  // 9001: several tiles or groups
       for (const Options& way : ways(partition_size)) {
         for (const auto pivoting : {Pivoting::diagonal, Pivoting::none}) {
           bad_numbers<double>(n, with(way, pivoting));
