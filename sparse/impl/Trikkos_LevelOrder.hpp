@@ -12,10 +12,12 @@
 
 namespace Trikkos::Impl {
 
-/// One digit of the keys. Each chunk of items is counted, and moved, by one thread, in order.
+/// One digit of the keys. Each chunk of items is counted, and moved, by one thread, in order: few
+/// items for many threads, many for few.
+template <bool on_host>
 struct SortByDigit {
-  static constexpr int bits = 8, values = 1 << bits;
-  static constexpr std::int64_t items_of_chunk = 256;
+  static constexpr int bits = on_host ? 8 : 4, values = 1 << bits;
+  static constexpr std::int64_t items_of_chunk = values;
 
   const std::int32_t* from;
   std::int32_t* to;
@@ -62,18 +64,19 @@ struct FindMaximum {
 template <class Exec>
 Array<std::int32_t, Exec> sort_by(const Exec& exec, Array<std::int32_t, Exec> items,
                                   const Array<std::int32_t, Exec>& key, std::int32_t largest) {
+  using Pass = SortByDigit<is_host_v<Exec>>;
   const std::int64_t n = items.extent(0);
-  const std::int64_t chunks = (n + SortByDigit::items_of_chunk - 1) / SortByDigit::items_of_chunk;
-  const std::int64_t places = chunks * SortByDigit::values;
+  const std::int64_t chunks = (n + Pass::items_of_chunk - 1) / Pass::items_of_chunk;
+  const std::int64_t places = chunks * Pass::values;
   const auto place = new_array<std::int32_t>(exec, "place", places);
   auto sorted = new_array<std::int32_t>(exec, "sorted", n);
-  for (int shift = 0; shift < 31 && largest >> shift > 0; shift += SortByDigit::bits) {
-    const SortByDigit pass{items.data(), sorted.data(), key.data(), place.data(), n, chunks, shift};
+  for (int shift = 0; shift < 31 && largest >> shift > 0; shift += Pass::bits) {
+    const Pass pass{items.data(), sorted.data(), key.data(), place.data(), n, chunks, shift};
     fill(exec, place.data(), places, 0);
     Kokkos::parallel_for("Trikkos::TriangularPlan::count_digits",
-                         range<SortByDigit::Count>(exec, chunks), pass);
+                         range<typename Pass::Count>(exec, chunks), pass);
     sum_up(exec, place.data(), places);
-    Kokkos::parallel_for("Trikkos::TriangularPlan::sort", range<SortByDigit::Move>(exec, chunks),
+    Kokkos::parallel_for("Trikkos::TriangularPlan::sort", range<typename Pass::Move>(exec, chunks),
                          pass);
     std::swap(items, sorted);
   }

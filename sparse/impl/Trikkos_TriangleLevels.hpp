@@ -38,8 +38,11 @@ struct SerialLevels {
 
 // ---- one launch: each row waits for those that it needs
 
-/// A level that is not known yet is -1. See `SyncFreeRow` for the form of the loop.
+/// See `solve_when_ready` for the form of the loop.
 struct PullLevel {
+  static constexpr std::int32_t unknown = -1;
+  static constexpr int count = 8;  // entries that are looked for together
+
   TriangleRows rows;
   RowOrder natural;
   std::int32_t* level;
@@ -48,28 +51,46 @@ struct PullLevel {
   KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t e, std::int64_t last) const {
     const std::int32_t row = natural[e];
     const std::int32_t* const group_end = level + natural[last];
-    const std::int64_t end = rows.start[row + 1];
-    std::int64_t k = rows.start[row];
+    const std::int64_t entries = rows.start[row + 1] - rows.start[row];
+    std::int32_t needed[count], levels[count];
+    bool is_there[count];
+    std::int64_t i = 0;
+    load(row, i, entries, needed, is_there);
     std::int32_t mine = 0;
     bool is_done = false;
     Backoff backoff;
     while (true) {
-      const std::int32_t end_level = is_done ? relaxed_load(group_end) : -1;
-      if (is_done) {
-        if (group == 1 || end_level >= 0) break;
-      } else if (k == end) {
-        relaxed_store(level + row, mine);
-        is_done = true;
-      } else {
-        const std::int32_t j = rows.needed[k];
-        const std::int32_t needed = j == row ? 0 : relaxed_load(level + j);
-        if (needed >= 0) {
-          if (j != row && needed >= mine) mine = needed + 1;
-          ++k;
-        } else {
-          backoff.wait();
-        }
+      bool are_there = true;
+      for (int j = 0; j < count; ++j) {
+        levels[j] = is_there[j] ? unknown : relaxed_load(level + needed[j]);
+        are_there &= is_there[j] | (levels[j] != unknown);
       }
+      const std::int32_t end_level = group > 1 && is_done ? relaxed_load(group_end) : unknown;
+      if (!is_done && are_there) {
+        for (int j = 0; j < count; ++j) mine = Kokkos::max(mine, levels[j] + 1);
+        i += count;
+        if (i < entries) {
+          load(row, i, entries, needed, is_there);
+        } else {
+          relaxed_store(level + row, mine);
+          is_done = true;
+        }
+      } else {
+        backoff.wait();
+      }
+      if (is_done && (group == 1 || end_level != unknown)) break;
+    }
+  }
+
+ private:
+  /// From the i-th entry on, in sorted rows those first that are known first.
+  KOKKOS_FORCEINLINE_FUNCTION void load(std::int32_t row, std::int64_t i, std::int64_t entries,
+                                        std::int32_t* needed, bool* is_there) const {
+    const std::int64_t begin = rows.start[row], end = rows.start[row + 1];
+    for (int j = 0; j < count; ++j) {
+      const std::int64_t k = natural.is_forward ? begin + i + j : end - 1 - i - j;
+      needed[j] = i + j < entries ? rows.needed[k] : row;
+      is_there[j] = needed[j] == row;  // the diagonal, or nothing
     }
   }
 };

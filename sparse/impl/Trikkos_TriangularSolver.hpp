@@ -110,37 +110,44 @@ class TriangularSolver {
                            InvertOrder{m_order.row.data(), rank.data()});
     Kokkos::parallel_for("Trikkos::TriangularPlan::sort_rows", range(exec, n),
                          SortRows{m_pattern.rows(), rank.data()});
-    choose(exec, rank);
-    m_row = order_of_rows(exec);
-    pack(exec, on_host ? nullptr : rank.data());
+    const auto sizes = choose(exec, rank);
+    Array<std::int32_t, Exec> slot;
+    if constexpr (spin_safe_v<Exec>)
+      if (algorithm() == TriangularAlgorithm::blocked)
+        m_parts =
+            make_parts(exec, m_pattern, sizes, on_host ? rank : m_order.row, rank, m_row, slot);
+    if (m_row.extent(0) == 0) m_row = order_of_rows(exec);
+    pack(exec, on_host ? nullptr : rank.data(), slot.data());
     allocate(exec);
     exec.fence("Trikkos::TriangularPlan");  // before what is no longer needed is freed
     m_pattern.needed = {};
-    m_parts.slot = m_parts.row = {};
     if (algorithm() != TriangularAlgorithm::level_set) m_links.clear();
     m_order.row = {};
   }
 
-  void choose(const Exec& exec, const Array<std::int32_t, Exec>& rank) {
+  /// Returns what `blocked` begins with.
+  PartSizes<Exec> choose(const Exec& exec, const Array<std::int32_t, Exec>& rank) {
     const TriangularAlgorithm wanted = m_options.algorithm();
     using enum TriangularAlgorithm;
     if constexpr (on_host)
       if (wanted == automatic || wanted == point_to_point)
         m_schedule = point_to_point_schedule(m_pattern.rows(), m_pattern.shape.natural(),
                                              exec.concurrency());
+    PartSizes<Exec> sizes;
     if constexpr (spin_safe_v<Exec>)
-      if (wanted == blocked || (wanted == automatic && !on_host))
-        m_parts = parts_that_fit<T>(exec, m_pattern, m_order.row, rank);
-    const bool has_parts = m_parts.slots > 0;
+      if (wanted == blocked || (wanted == automatic && !on_host)) {
+        const std::int64_t bytes = granted_scratch<Exec>() - scratch_reserved(1024);
+        sizes = part_sizes(exec, m_pattern, rank, bytes / static_cast<std::int64_t>(sizeof(T)));
+      }
     m_choice = {wanted, "it was asked for"};
-    if (wanted == blocked && !has_parts)
+    if (wanted == blocked && !sizes.fit())
       m_choice = {sync_free, "parts of it do not fit into scratch"};
     if (wanted == automatic)
       m_choice = choose_triangular_algorithm(
-          {size(), levels(), on_host, spin_safe_v<Exec>, has_parts, m_parts.imports,
+          {size(), levels(), on_host, spin_safe_v<Exec>, sizes.fit(), sizes.imports,
            static_cast<int>(exec.concurrency()), m_schedule.speedup});
-    if (algorithm() != blocked) m_parts = {};
     if (algorithm() == level_set) m_links = level_links(m_order);
+    return sizes;
   }
 
   Array<std::int32_t, Exec> natural_order(const Exec& exec) const {
@@ -149,7 +156,7 @@ class TriangularSolver {
                          ListRows{m_pattern.shape.natural(), row.data()});
     return row;
   }
-  /// By position.
+  /// By position, except for `blocked`.
   Array<std::int32_t, Exec> order_of_rows(const Exec& exec) {
     if constexpr (on_host) {
       if (algorithm() == TriangularAlgorithm::serial) return natural_order(exec);
@@ -160,11 +167,12 @@ class TriangularSolver {
         return row;
       }
     }
-    return algorithm() == TriangularAlgorithm::blocked ? m_parts.row : m_order.row;
+    return m_order.row;
   }
 
   /// \param name  of each row, as those that need it call it; null: its number
-  void pack(const Exec& exec, const std::int32_t* name) {
+  /// \param slot  of each entry, in place of a name; null: none
+  void pack(const Exec& exec, const std::int32_t* name, const std::int32_t* slot) {
     const std::int64_t n = size();
     const TriangleRows rows = m_pattern.rows();
     m_length = new_array<std::int32_t>(exec, "length", n);
@@ -180,9 +188,8 @@ class TriangularSolver {
     m_needed = new_array<std::int32_t>(exec, "needed", places);
     m_value = new_array<T>(exec, "value", places);
     m_inverse = new_array<T>(exec, "inverse", n);
-    Kokkos::parallel_for(
-        "Trikkos::TriangularPlan::pack", range(exec, n),
-        PackPattern<T>{packed(), rows, name, m_parts.slot.data(), m_needed.data()});
+    Kokkos::parallel_for("Trikkos::TriangularPlan::pack", range(exec, n),
+                         PackPattern<T>{packed(), rows, name, slot, m_needed.data()});
   }
   /// How many places they have.
   std::int64_t measure_slices(const Exec& exec) {
