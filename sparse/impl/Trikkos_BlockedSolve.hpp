@@ -15,7 +15,7 @@
 
 namespace Trikkos::Impl {
 
-template <class T, class Exec>
+template <class T, class Exec, class Form>
 struct BlockedSolve {
   static constexpr bool on_host = is_host_v<Exec>;
   using Flag = Flagged<T>;
@@ -56,13 +56,7 @@ struct BlockedSolve {
     const Copies copy = current();
     const int rank = member.team_rank(), computing = member.team_size() - importing;
     while (true) {
-      std::int64_t t = 0;
-      Kokkos::single(
-          Kokkos::PerTeam(member),
-          [&](std::int64_t& ticket) {
-            ticket = Kokkos::atomic_fetch_add(&tickets->next, std::int64_t(1));
-          },
-          t);
+      const std::int64_t t = tickets->take(member);
       const std::int64_t k = t % systems, part = t / systems;
       if (part >= parts.parts) break;
       for (std::int64_t i = rank; i < words; i += member.team_size()) memory[i] = Flag::Of::empty;
@@ -122,9 +116,10 @@ struct BlockedSolve {
     const std::int64_t last = Kokkos::min(r | (group - 1), parts.rows(part) - 1);
     const bool is_exported = parts.is_exported[p];
     const std::int32_t row = A.row[p];
-    x[k][row] = solve_when_ready<group>(A, p, b[k][row], memory, memory + r * Flag::words,
-                                        memory + last * Flag::words,
-                                        is_exported ? at(copy.now, k, p) : nullptr);
+    const T s = solve_when_ready<group, Form>(A, p, b[k][row], memory, memory + r * Flag::words,
+                                              memory + last * Flag::words,
+                                              is_exported ? at(copy.now, k, p) : nullptr);
+    if (!Form::goes_on(A, p)) x[k][row] = s;
     if (!is_exported) return;
     Flag::clear(at(copy.next, k, p));
     if (k == systems - 1)
@@ -133,8 +128,9 @@ struct BlockedSolve {
 };
 
 /// Asynchronous. On a host at most `kernel.teams` threads work.
-template <class T, class Exec>
-void launch_blocked(const Exec& exec, BlockedSolve<T, Exec> kernel) {
+template <class T, class Exec, class Form>
+void launch_blocked(const Exec& exec, BlockedSolve<T, Exec, Form> kernel) {
+  using Kernel = BlockedSolve<T, Exec, Form>;
   const std::int64_t portions = kernel.parts.parts * kernel.systems;
   if (portions == 0) return;
   if constexpr (is_host_v<Exec>) {
@@ -144,14 +140,14 @@ void launch_blocked(const Exec& exec, BlockedSolve<T, Exec> kernel) {
     Kokkos::parallel_for("Trikkos::solve::blocked", range(exec, threads), kernel);
   } else {
     // As many as run at once, as far as their scratch decides: more do no harm.
-    const std::size_t bytes = BlockedSolve<T, Exec>::scratch_bytes(kernel.parts.slots);
+    const std::size_t bytes = Kernel::scratch_bytes(kernel.parts.slots);
     const std::int64_t multiprocessors = std::max(1, exec.concurrency() / 2048);
     const std::int64_t of_each = std::max<std::int64_t>(1, 227000 / (bytes + 1200));
     kernel.teams = static_cast<std::int32_t>(std::min(portions, multiprocessors * of_each));
     // Measured on an H200: every row of a part of at most 512 wants a thread at once (of 6 matrices
     // all took 0.65 to 0.96 of the time with 256), larger parts rather have more teams.
     const int computing = kernel.parts.rows_of_part <= 512 ? 256 : 128;
-    const int team_size = BlockedSolve<T, Exec>::importing + computing;
+    const int team_size = Kernel::importing + computing;
     Kokkos::parallel_for("Trikkos::solve::blocked",
                          light(Kokkos::TeamPolicy<Exec>(exec, kernel.teams, team_size)
                                    .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes)))),

@@ -18,6 +18,12 @@
 
 namespace Trikkos::Impl {
 
+/// Of a segment of a long row (TriangleSegments): begins with the sum of the one before, is not
+/// the last.
+namespace SegmentKind {
+inline constexpr unsigned char continues = 1, goes_on = 2;
+}
+
 template <class T>
 struct PackedTriangle {
   const std::int64_t* slice;   // where slices begin
@@ -25,8 +31,9 @@ struct PackedTriangle {
   const std::int32_t* row;     // that is there
   const std::int32_t* needed;  // of an entry: a row (host), a position (device), a slot (blocked)
   const T* value;
-  const T* inverse;  // of the diagonal, by position
-  int slice_bits;    // of the number of rows in a slice
+  const T* inverse;           // of the diagonal, by position
+  const unsigned char* kind;  // of a segment, or null: rows are whole
+  int slice_bits;             // of the number of rows in a slice
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(std::int64_t p) const {
     return slice[p >> slice_bits] + (p & ((std::int64_t(1) << slice_bits) - 1));
@@ -92,10 +99,7 @@ struct MeasureRows {
   std::int32_t* length;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const std::int32_t r = row[p];
-    std::int64_t end = rows.start[r + 1];
-    while (end > rows.start[r] && rows.needed[end - 1] == r) --end;
-    length[p] = static_cast<std::int32_t>(end - rows.start[r]);
+    length[p] = static_cast<std::int32_t>(rows.needed_entries(row[p]));
   }
 };
 
@@ -118,12 +122,13 @@ template <class T>
 struct PackPattern {
   PackedTriangle<T> A;
   TriangleRows rows;
+  const std::int32_t* row;   // or segment, at a position
   const std::int32_t* name;  // of a row, or null where it is its number
   const std::int32_t* slot;  // of an entry, in place of a name, or null
   std::int32_t* needed;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const std::int64_t start = rows.start[A.row[p]], place = A.place(p), stride = A.stride();
+    const std::int64_t start = rows.start[row[p]], place = A.place(p), stride = A.stride();
     for (std::int32_t k = 0; k < A.length[p]; ++k) {
       const std::int32_t j = rows.needed[start + k];
       needed[place + k * stride] = slot != nullptr   ? slot[start + k]
@@ -139,29 +144,30 @@ template <class T>
 struct PackValues {
   PackedTriangle<T> A;
   TriangleRows rows;
+  const std::int32_t* row;  // or segment, at a position
   Strided<const T> from;
   bool is_unit, is_conjugated;
   T *value, *inverse;
   Diagnosis diagnosis;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const std::int32_t row = A.row[p];
-    const std::int64_t place = A.place(p), stride = A.stride();
-    std::int64_t k = rows.start[row];
+    const std::int64_t place = A.place(p), stride = A.stride(), end = rows.start[row[p] + 1];
+    std::int64_t k = rows.start[row[p]];
     Real<T> probe = 0;
     for (std::int32_t i = 0; i < A.length[p]; ++i, ++k) {
-      const T v = given(k);
+      const T v = rows.source[k] == TriangleRows::no_source ? T(-1) : given(k);
       probe += finite_probe(v);
       value[place + i * stride] = v;
     }
-    T d = is_unit ? T(1) : T(0);
-    for (; k < rows.start[row + 1]; ++k) d += given(k);
+    const bool goes_on = A.kind != nullptr && (A.kind[p] & SegmentKind::goes_on) != 0;
+    T d = is_unit || goes_on ? T(1) : T(0);
+    for (; k < end; ++k) d += given(k);
     inverse[p] = one_over(d);
     probe += finite_probe(d);
     if (probe != 0)
-      diagnosis.report(Status::Reason::not_finite, row);
+      diagnosis.report(Status::Reason::not_finite, A.row[p]);
     else if (!(finite_probe(inverse[p]) == 0))  // zero, missing, or too small to divide by
-      diagnosis.report(Status::Reason::singular, row);
+      diagnosis.report(Status::Reason::singular, A.row[p]);
   }
 
  private:

@@ -16,43 +16,66 @@
 
 namespace Trikkos::Impl {
 
-/// Entries of a row that are polled together.
-template <class T>
+/// What rows of a triangle look like: how many entries are polled together, whether some are
+/// segments of longer ones.
+template <int polled_, bool is_divided>
+struct RowForm {
+  static constexpr int polled = polled_;
+
+  template <class T>
+  static KOKKOS_FORCEINLINE_FUNCTION bool continues(const PackedTriangle<T>& A, std::int64_t p) {
+    return is_divided && (A.kind[p] & SegmentKind::continues) != 0;
+  }
+  template <class T>
+  static KOKKOS_FORCEINLINE_FUNCTION bool goes_on(const PackedTriangle<T>& A, std::int64_t p) {
+    return is_divided && (A.kind[p] & SegmentKind::goes_on) != 0;
+  }
+};
+/// f(form)
+template <bool on_host, class F>
+void with_row_form(std::int32_t longest, bool is_divided, const F& f) {
+  if constexpr (!on_host) {
+    if (is_divided) return f(RowForm<4, true>{});
+    if (longest <= 2) return f(RowForm<2, false>{});
+  }
+  f(RowForm<4, false>{});
+}
+
+/// Entries of a row that are polled together; `stride` apart.
+template <class T, int count, int stride>
 struct PolledEntries {
   using Flag = Flagged<T>;
-  static constexpr int count = 4;
 
   std::int32_t needed[count];
   T value[count];
   bool is_inside[count];
 
   /// Those from the i-th on.
-  KOKKOS_FORCEINLINE_FUNCTION void load(const PackedTriangle<T>& A, std::int64_t place,
+  KOKKOS_FORCEINLINE_FUNCTION void load(const std::int32_t* row_needed, const T* row_value,
                                         std::int32_t i, std::int32_t length) {
     for (int j = 0; j < count; ++j) {
-      const std::int64_t entry = place + (i + j) * A.stride();
       is_inside[j] = i + j < length;
-      needed[j] = is_inside[j] ? A.needed[entry] : 0;
-      value[j] = is_inside[j] ? A.value[entry] : T(0);
+      needed[j] = is_inside[j] ? row_needed[(i + j) * stride] : 0;
+      value[j] = is_inside[j] ? row_value[(i + j) * stride] : T(0);
     }
   }
 };
 
 /// What is known of them; zeros, which are there, behind the last.
-template <class T>
+template <class T, int count>
 struct PolledValues {
   using Flag = Flagged<T>;
-  static constexpr int count = PolledEntries<T>::count;
 
   typename Flag::Seen seen[count];
 
-  KOKKOS_FORCEINLINE_FUNCTION void start(const PolledEntries<T>& entries) {
+  template <class Entries>
+  KOKKOS_FORCEINLINE_FUNCTION void start(const Entries& entries) {
     for (int j = 0; j < count; ++j)
       seen[j] = entries.is_inside[j] ? Flag::nothing() : typename Flag::Seen{};
   }
   /// Looks for what is missing.
-  KOKKOS_FORCEINLINE_FUNCTION void look(const PolledEntries<T>& entries,
-                                        const typename Flag::Word* known) {
+  template <class Entries>
+  KOKKOS_FORCEINLINE_FUNCTION void look(const Entries& entries, const typename Flag::Word* known) {
     for (int j = 0; j < count; ++j)
       if (seen[j].is_empty()) seen[j] = Flag::look(known + entries.needed[j] * Flag::words);
   }
@@ -61,14 +84,17 @@ struct PolledValues {
     for (int j = 0; j < count; ++j) is_missing |= seen[j].is_empty();
     return !is_missing;
   }
-  KOKKOS_FORCEINLINE_FUNCTION T subtract_from(T s, const PolledEntries<T>& entries) const {
-    for (int j = 0; j < count; ++j) s = fused(-entries.value[j], seen[j].value(), s);
+  /// \param continues  with the first, in place of s
+  template <class Entries>
+  KOKKOS_FORCEINLINE_FUNCTION T subtract_from(T s, bool continues, const Entries& entries) const {
+    s = continues ? seen[0].value() : fused(-entries.value[0], seen[0].value(), s);
+    for (int j = 1; j < count; ++j) s = fused(-entries.value[j], seen[j].value(), s);
     return s;
   }
 };
 
-/// The row at position p, from the values that are in `known` sooner or later. Publishes it as
-/// `mine`, and for others, if not null.
+/// b(row) less its entries times what they need, `count` at a time, as soon as that is known;
+/// divided, published. A segment of a row hands its sum to the next one.
 ///
 /// Threads of a warp solve the rows up to that of `group_end` together, which may need each other.
 /// In a loop of its own each would wait for a value, and the hardware would let the one that makes
@@ -76,19 +102,25 @@ struct PolledValues {
 /// there, look again; nobody leaves it before the last row is there (10 us a level if not). Threads
 /// that are done and threads that wait look in the same instructions: one after the other would
 /// take twice the time. What comes after the entries that are waited for is loaded beforehand.
-template <int group, class T, class Word>
+///
+/// \param group  rows of a slice
+template <int group, class Form, class T, class Word>
 KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::int64_t p, T s,
                                                const Word* known, Word* mine, const Word* group_end,
                                                Word* for_others) {
   using Flag = Flagged<T>;
-  constexpr int count = PolledEntries<T>::count;
+  constexpr int count = Form::polled;
   const std::int64_t place = A.place(p);
+  const std::int32_t* const needed = A.needed + place;
+  const T* const value = A.value + place;
   const std::int32_t length = A.length[p];
   const T inverse = A.inverse[p];
-  PolledEntries<T> entries, next;
-  PolledValues<T> values;
-  entries.load(A, place, 0, length);
-  next.load(A, place, count, length);
+  const bool goes_on = Form::goes_on(A, p);
+  bool continues = Form::continues(A, p);
+  PolledEntries<T, count, group> entries, next;
+  PolledValues<T, count> values;
+  entries.load(needed, value, 0, length);
+  next.load(needed, value, count, length);
   values.start(entries);
   std::int32_t i = 0;
   bool is_done = false;
@@ -97,14 +129,15 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::
     values.look(entries, known);
     const auto end = group > 1 && is_done ? Flag::look(group_end) : Flag::nothing();
     if (!is_done && values.are_there()) {
-      s = values.subtract_from(s, entries);
+      s = values.subtract_from(s, continues, entries);
+      continues = false;
       i += count;
       if (i < length) {
         entries = next;
         values.start(entries);
-        next.load(A, place, i + count, length);
+        next.load(needed, value, i + count, length);
       } else {
-        s = product(inverse, s);
+        if (!goes_on) s = product(inverse, s);
         Flag::publish(mine, s);
         if (for_others != nullptr) Flag::publish(for_others, s);
         is_done = true;
@@ -117,7 +150,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::
   return s;
 }
 
-template <class T, bool on_host>
+template <class T, bool on_host, class Form>
 struct SyncFreeRow {
   using Flag = Flagged<T>;
   using Word = typename Flag::Word;
@@ -134,8 +167,9 @@ struct SyncFreeRow {
     const std::int32_t row = A.row[p];
     Word* const mine = at(now, k, name(p));
     Word* const none = nullptr;
-    x[k][row] =
-        solve_when_ready<group>(A, p, b[k][row], at(now, k, 0), mine, at(now, k, name(last)), none);
+    const T s = solve_when_ready<group, Form>(A, p, b[k][row], at(now, k, 0), mine,
+                                              at(now, k, name(last)), none);
+    if (!Form::goes_on(A, p)) x[k][row] = s;
     Flag::clear(at(next, k, name(p)));
     if (k == systems - 1)
       for (std::int64_t j = systems; j < used; ++j) Flag::clear(at(next, j, name(p)));
@@ -151,13 +185,13 @@ struct SyncFreeRow {
   }
 };
 
-template <class T, bool on_host>
+template <class T, bool on_host, class Form>
 struct SyncFreeBody {
-  SyncFreeRow<T, on_host> row;  // `now` is the first copy, `next` the second
+  using Row = SyncFreeRow<T, on_host, Form>;
+  Row row;  // `now` is the first copy, `next` the second
 
-  KOKKOS_FORCEINLINE_FUNCTION SyncFreeRow<T, on_host> start(std::int32_t copy,
-                                                            std::int64_t used) const {
-    SyncFreeRow<T, on_host> r = row;
+  KOKKOS_FORCEINLINE_FUNCTION Row start(std::int32_t copy, std::int64_t used) const {
+    Row r = row;
     r.used = used;
     if (copy == 1) {
       r.now = row.next;

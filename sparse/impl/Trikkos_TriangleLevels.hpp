@@ -5,7 +5,7 @@
 #define TRIKKOS_IMPL_TRIANGLELEVELS_HPP
 
 #include <algorithm>
-#include <impl/Trikkos_RelaxedMemory.hpp>
+#include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/Trikkos_Tickets.hpp>
 #include <impl/Trikkos_TrianglePattern.hpp>
 #include <vector>
@@ -38,59 +38,78 @@ struct SerialLevels {
 
 // ---- one launch: each row waits for those that it needs
 
-/// See `solve_when_ready` for the form of the loop.
-struct PullLevel {
+/// Portions of neighbouring rows, which need each other more than others: the levels of a portion
+/// in the scratch of its team, where a look takes a third of the time. See `solve_when_ready` for
+/// the form of the loop. One entry at a time: few are missing, and the loop is short.
+template <class Exec>
+struct PullLevels {
   static constexpr std::int32_t unknown = -1;
-  static constexpr int count = 8;  // entries that are looked for together
+  static constexpr int rows_of_portion = 128, warp = is_host_v<Exec> ? 1 : 32;
+  static constexpr int team_size = is_host_v<Exec> ? 1 : rows_of_portion;
 
+  Tickets* tickets;
   TriangleRows rows;
   RowOrder natural;
   std::int32_t* level;
+  std::int32_t teams;
 
-  template <int group>
-  KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t e, std::int64_t last) const {
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    std::int32_t* const local = team_scratch<std::int32_t>(member, scratch_bytes());
+    const int rank = member.team_rank();
+    while (true) {
+      const std::int64_t first = tickets->take(member) * rows_of_portion;
+      if (first >= natural.n) break;
+      const std::int64_t end = Kokkos::min(first + rows_of_portion, natural.n);
+      for (int i = rank; i < rows_of_portion; i += team_size) local[i] = unknown;
+      member.team_barrier();
+      for (std::int64_t e = first + rank; e < end; e += team_size) find(first, e, end, local);
+      member.team_barrier();
+    }
+    Kokkos::single(Kokkos::PerTeam(member), [&] { tickets->finish(teams, 1); });
+  }
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
+    return (rows_of_portion + 1) * sizeof(std::int32_t);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void find(std::int64_t first, std::int64_t e, std::int64_t end,
+                                        std::int32_t* local) const {
     const std::int32_t row = natural[e];
-    const std::int32_t* const group_end = level + natural[last];
-    const std::int64_t entries = rows.start[row + 1] - rows.start[row];
-    std::int32_t needed[count], levels[count];
-    bool is_there[count];
-    std::int64_t i = 0;
-    load(row, i, entries, needed, is_there);
-    std::int32_t mine = 0;
+    const std::int32_t* const begin = rows.needed + rows.start[row];
+    const auto entries = static_cast<std::int32_t>(rows.start[row + 1] - rows.start[row]);
+    const std::int32_t* const last =
+        local + (Kokkos::min(e | (warp - 1), end - 1) - first);  // of this warp
+    // From the first to be known to the last, if the row is sorted.
+    const auto needed = [&](std::int32_t i) {
+      return begin[natural.is_forward ? i : entries - 1 - i];
+    };
+    std::int32_t i = 0, mine = 0, j = entries > 0 ? needed(0) : row;
+    std::int32_t next = entries > 1 ? needed(1) : row;
     bool is_done = false;
     Backoff backoff;
     while (true) {
-      bool are_there = true;
-      for (int j = 0; j < count; ++j) {
-        levels[j] = is_there[j] ? unknown : relaxed_load(level + needed[j]);
-        are_there &= is_there[j] | (levels[j] != unknown);
-      }
-      const std::int32_t end_level = group > 1 && is_done ? relaxed_load(group_end) : unknown;
-      if (!is_done && are_there) {
-        for (int j = 0; j < count; ++j) mine = Kokkos::max(mine, levels[j] + 1);
-        i += count;
-        if (i < entries) {
-          load(row, i, entries, needed, is_there);
+      const std::int64_t of_j = natural[j];
+      const std::int32_t* const from = is_done         ? last
+                                       : of_j >= first ? local + (of_j - first)
+                                                       : level + j;
+      const bool is_needed = is_done || j != row;
+      const std::int32_t found = is_needed ? relaxed_load(from) : unknown;
+      if (is_done) {
+        if (found != unknown) break;
+      } else if (found != unknown || j == row) {
+        mine = Kokkos::max(mine, found + 1);  // 0 of the diagonal
+        if (++i < entries) {
+          j = next;
+          next = i + 1 < entries ? needed(i + 1) : row;
         } else {
           relaxed_store(level + row, mine);
+          relaxed_store(local + (e - first), mine);
           is_done = true;
         }
       } else {
         backoff.wait();
       }
-      if (is_done && (group == 1 || end_level != unknown)) break;
-    }
-  }
-
- private:
-  /// From the i-th entry on, in sorted rows those first that are known first.
-  KOKKOS_FORCEINLINE_FUNCTION void load(std::int32_t row, std::int64_t i, std::int64_t entries,
-                                        std::int32_t* needed, bool* is_there) const {
-    const std::int64_t begin = rows.start[row], end = rows.start[row + 1];
-    for (int j = 0; j < count; ++j) {
-      const std::int64_t k = natural.is_forward ? begin + i + j : end - 1 - i - j;
-      needed[j] = i + j < entries ? rows.needed[k] : row;
-      is_there[j] = needed[j] == row;  // the diagonal, or nothing
     }
   }
 };
@@ -170,12 +189,20 @@ void levels_by_rounds(const Exec& exec, const TrianglePattern<Exec>& pattern, co
 template <class Exec>
 void levels_by_pulling(const Exec& exec, const TrianglePattern<Exec>& pattern,
                        std::int32_t* level) {
+  using Kernel = PullLevels<Exec>;
   const auto tickets = new_array<Tickets>(exec, "tickets", 1, Tickets{});
-  const RowOrder natural = pattern.shape.natural();
-  // Rows in the order of elimination: many teams wait until the levels of their rows begin.
-  // Measured on an H200: 1024^2 points take 3.6 ms so, with an eighth of the teams 15 ms.
-  launch_tickets(exec, "Trikkos::TriangularPlan::levels", tickets.data(), pattern.shape.n, 1, 128,
-                 AlwaysOneCopy<PullLevel>{{pattern.rows(), natural, level}});
+  const std::int64_t n = pattern.shape.n;
+  const std::int64_t portions = (n + Kernel::rows_of_portion - 1) / Kernel::rows_of_portion;
+  if (portions == 0) return;
+  // Rows in the order of elimination: as many teams as run at once, as most wait until the levels
+  // of their rows begin.
+  const auto teams = static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(exec.concurrency() / Kernel::rows_of_portion, 1, portions));
+  Kokkos::parallel_for(
+      "Trikkos::TriangularPlan::levels",
+      light(Kokkos::TeamPolicy<Exec>(exec, teams, Kernel::team_size)
+                .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes())))),
+      Kernel{tickets.data(), pattern.rows(), pattern.shape.natural(), level, teams});
   exec.fence("Trikkos::TriangularPlan::levels");
 }
 

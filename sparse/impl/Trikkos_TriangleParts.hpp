@@ -110,19 +110,24 @@ struct PartSizes {
 /// The largest parts with as few rows whose values fit into so many slots. Waits.
 ///
 /// H200: n / 256 rows, at least 256 and at most 4096, are best, as far as the scratch goes.
+/// \param large_only  these or none
 template <class Exec>
 PartSizes<Exec> part_sizes(const Exec& exec, const TrianglePattern<Exec>& pattern,
-                           const Array<std::int32_t, Exec>& rank, std::int64_t slots) {
-  constexpr std::int64_t least = 256, most = 4096;
+                           const Array<std::int32_t, Exec>& rank, std::int64_t slots,
+                           bool large_only) {
+  constexpr std::int64_t most = 4096;
   const std::int64_t n = pattern.shape.n;
-  std::int64_t rows_of_part = least;
+  std::int64_t least = 256, rows_of_part = least;
   while (rows_of_part < most && 256 * rows_of_part < n) rows_of_part *= 2;
+  if (large_only) least = rows_of_part;
   for (; rows_of_part >= least; rows_of_part /= 2) {
     if (rows_of_part >= slots) continue;
-    // Parts that need more than four times their rows are of no use.
-    const auto largest =
-        static_cast<std::uint64_t>(std::min(slots - rows_of_part, 4 * rows_of_part));
+    // Of many parts those that need more than four times their rows are of no use.
+    constexpr std::int64_t few = 512;
     const std::int64_t parts = (n + rows_of_part - 1) / rows_of_part;
+    const std::int64_t room = slots - rows_of_part;
+    const auto largest =
+        static_cast<std::uint64_t>(parts <= few ? room : std::min(room, 4 * rows_of_part));
     PartSizes<Exec> r;
     r.rows_of_part = rows_of_part;
     r.bits = std::bit_width(2 * largest - 1);

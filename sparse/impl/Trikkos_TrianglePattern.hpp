@@ -79,9 +79,18 @@ struct TriangleShape {
 /// Row r of op(A) has the entries start[r] to start[r + 1]: the row that it needs, or r itself for
 /// the diagonal, and the number of the value.
 struct TriangleRows {
+  static constexpr std::int64_t no_source = -1;  // of the sum that a segment goes on with
+
   const std::int64_t* start;
   std::int32_t* needed;
   std::int64_t* source;
+
+  /// Where the diagonal comes last: entries without it.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t needed_entries(std::int64_t r) const {
+    std::int64_t end = start[r + 1];
+    while (end > start[r] && needed[end - 1] == r) --end;
+    return end - start[r];
+  }
 };
 
 // ---- checks

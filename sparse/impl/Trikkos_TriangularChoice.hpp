@@ -8,6 +8,15 @@
 
 namespace Trikkos::Impl {
 
+/// Up to these a launch for each level is best on a device. H200: a launch costs 3.5 us, as much as
+/// about 10 values that go from thread to thread.
+inline constexpr std::int64_t levels_for_launches = 4;
+/// Up to these parts do not pay. H200: 13 us for 20 at 8 and 12 levels, 25 us for 22 at 44.
+inline constexpr std::int64_t levels_without_parts = 20;
+
+/// Levels of so many rows in the mean keep a device busy.
+inline bool is_wide(std::int64_t rows, std::int64_t levels) { return rows >= 1000 * levels; }
+
 /// What the choice of an algorithm depends on.
 struct TriangleFacts {
   std::int64_t rows, levels;
@@ -31,14 +40,13 @@ inline TriangularChoice choose_triangular_algorithm(const TriangleFacts& facts) 
     return {point_to_point, "its levels have work for all threads"};
   }
   if (!facts.spin_safe) return {level_set, "threads of this device must not wait for each other"};
-  // H200: a launch costs 3.5 us, as much as about 10 values that go from thread to thread.
-  if (facts.levels <= 4) return {level_set, "there are at most 4 levels"};
+  if (facts.levels <= levels_for_launches) return {level_set, "there are at most 4 levels"};
+  if (facts.levels <= levels_without_parts) return {sync_free, "its levels are few"};
   if (!facts.has_parts) return {sync_free, "parts of it do not fit into scratch"};
   // H200, 11 matrices: global memory was faster for three-dimensional grids (261 us for 345, 439
   // for 722) and random numberings, scratch up to three times for all else.
-  const bool is_wide = facts.rows >= 1000 * facts.levels;
   const bool is_local = 10 * facts.imports < 6 * facts.rows;
-  if (is_wide && !is_local)
+  if (is_wide(facts.rows, facts.levels) && !is_local)
     return {sync_free, "its levels are wide and its rows need distant ones"};
   return {blocked, "its levels are thin, or its rows need near ones"};
 }

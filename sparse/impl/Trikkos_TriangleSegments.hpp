@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_TRIANGLESEGMENTS_HPP
+#define TRIKKOS_IMPL_TRIANGLESEGMENTS_HPP
+
+#include <impl/Trikkos_PackedTriangle.hpp>
+
+/// \file
+/// Long rows of a device in segments of at most eight entries, each solved like a row. A segment
+/// goes on with the sum of the one before, so the sum is the same, bit by bit; the first segments
+/// need what is known early, and are done when the last values come. Threads of a warp have rows of
+/// the same length to do, nearly.
+
+namespace Trikkos::Impl {
+
+/// Numbers of segments: those of a row are adjacent, in the order of elimination.
+struct SegmentOrder {
+  static constexpr std::int64_t most = 8;  // entries, what a segment goes on with included
+
+  const std::int64_t* first;  // of each row
+  bool is_forward;
+
+  static KOKKOS_FORCEINLINE_FUNCTION std::int64_t segments(std::int64_t entries) {
+    return entries <= most ? 1 : 1 + (entries - 2) / (most - 1);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t number(std::int64_t row, std::int64_t i) const {
+    return is_forward ? first[row] + i : first[row + 1] - 1 - i;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t last(std::int64_t row) const {
+    return is_forward ? first[row + 1] - 1 : first[row];
+  }
+};
+
+/// Rows whose entries are sorted, the diagonal last.
+struct CountSegments {
+  TriangleRows rows;
+  std::int64_t* count;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    count[row] = SegmentOrder::segments(rows.needed_entries(row));
+  }
+};
+
+struct NumberSegments {
+  SegmentOrder segments;
+  std::int32_t* row_of;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    for (std::int64_t s = segments.first[row]; s < segments.first[row + 1]; ++s)
+      row_of[s] = static_cast<std::int32_t>(row);
+  }
+};
+
+/// The entries of a segment: the segment that it goes on with (source: none), those of the row, in
+/// its last segment the diagonal.
+struct FillSegments {
+  TriangleRows rows;
+  SegmentOrder segments;
+  const std::int32_t *row_of, *row_level;
+  std::int64_t* start;  // how many entries, then where they begin
+  TriangleRows to;
+  std::int32_t* level;
+
+  struct Count {};
+  struct Fill {};
+
+  KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t s) const {
+    const Piece piece = piece_of(s);
+    start[s] = (piece.continues ? 1 : 0) + piece.end - piece.begin;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Fill, std::int64_t s) const {
+    const Piece piece = piece_of(s);
+    std::int64_t at = start[s];
+    if (piece.continues) {
+      to.needed[at] = static_cast<std::int32_t>(segments.is_forward ? s - 1 : s + 1);
+      to.source[at++] = TriangleRows::no_source;
+    }
+    // A level may hold several segments of a row: they keep their order when sorted by level.
+    std::int32_t mine = 0;
+    for (std::int64_t k = piece.begin; k < piece.end; ++k, ++at) {
+      const std::int32_t j = rows.needed[k];
+      to.needed[at] = static_cast<std::int32_t>(j == row_of[s] ? s : segments.last(j));
+      to.source[at] = rows.source[k];
+      if (j != row_of[s]) mine = row_level[j] + 1;  // sorted: the last is the largest
+    }
+    level[s] = mine;
+  }
+
+ private:
+  struct Piece {
+    std::int64_t begin, end;  // of the row's entries
+    bool continues;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Piece piece_of(std::int64_t s) const {
+    const std::int32_t row = row_of[s];
+    const std::int64_t count = segments.first[row + 1] - segments.first[row];
+    const std::int64_t i =
+        segments.is_forward ? s - segments.first[row] : segments.first[row + 1] - 1 - s;
+    const std::int64_t start = rows.start[row];
+    const std::int64_t after_first = (count - 1) * (SegmentOrder::most - 1);
+    const std::int64_t first = rows.needed_entries(row) - after_first;  // entries of the first
+    const std::int64_t end = start + first + i * (SegmentOrder::most - 1);
+    return {i == 0 ? start : end - (SegmentOrder::most - 1),
+            i == count - 1 ? rows.start[row + 1] : end, i > 0};
+  }
+};
+
+/// By position, when the order is known.
+struct PlaceSegments {
+  TriangleRows segments;
+  RowOrder natural;
+  const std::int32_t *row_of, *segment;
+  std::int32_t* row;
+  unsigned char* kind;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    const std::int32_t s = segment[p];
+    const std::int64_t next = natural.is_forward ? s + 1 : s - 1, begin = segments.start[s];
+    row[p] = row_of[s];
+    const bool continues =
+        begin < segments.start[s + 1] && segments.source[begin] == TriangleRows::no_source;
+    const bool goes_on = 0 <= next && next < natural.n && row_of[next] == row_of[s];
+    kind[p] = static_cast<unsigned char>((continues ? SegmentKind::continues : 0) |
+                                         (goes_on ? SegmentKind::goes_on : 0));
+  }
+};
+
+template <class Exec>
+struct TriangleSegments {
+  TrianglePattern<Exec> pattern;  // of segments, in place of rows
+  Array<std::int32_t, Exec> row_of, level;
+};
+
+/// Nothing where no row is long. Waits.
+/// \param pattern  entries of a row sorted by level
+template <class Exec>
+TriangleSegments<Exec> divide_rows(const Exec& exec, const TrianglePattern<Exec>& pattern,
+                                   const Array<std::int32_t, Exec>& level) {
+  const std::int64_t n = pattern.shape.n;
+  const TriangleRows rows = pattern.rows();
+  const auto first = new_array<std::int64_t>(exec, "first_segment", n + 1, std::int64_t(0));
+  Kokkos::parallel_for("Trikkos::TriangularPlan::count_segments", range(exec, n),
+                       CountSegments{rows, first.data()});
+  sum_up(exec, first.data(), n + 1);
+  const std::int64_t count = fetch(exec, first.data() + n, "Trikkos::TriangularPlan::segments");
+  constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max();
+  if (count == n || count > limit) return {};
+
+  TriangleSegments<Exec> r;
+  r.pattern.shape = pattern.shape;
+  r.pattern.shape.n = count;
+  r.pattern.entries = pattern.entries + count - n;
+  r.pattern.ignored = pattern.ignored;
+  r.pattern.start = new_array<std::int64_t>(exec, "start", count + 1, std::int64_t(0));
+  r.pattern.needed = new_array<std::int32_t>(exec, "needed", r.pattern.entries);
+  r.pattern.source = new_array<std::int64_t>(exec, "source", r.pattern.entries);
+  r.row_of = new_array<std::int32_t>(exec, "row_of", count);
+  r.level = new_array<std::int32_t>(exec, "level", count);
+  const SegmentOrder segments{first.data(), pattern.shape.is_forward()};
+  Kokkos::parallel_for("Trikkos::TriangularPlan::number_segments", range(exec, n),
+                       NumberSegments{segments, r.row_of.data()});
+  const FillSegments fill{rows,
+                          segments,
+                          r.row_of.data(),
+                          level.data(),
+                          r.pattern.start.data(),
+                          r.pattern.rows(),
+                          r.level.data()};
+  Kokkos::parallel_for("Trikkos::TriangularPlan::measure_segments",
+                       range<FillSegments::Count>(exec, count), fill);
+  sum_up(exec, r.pattern.start.data(), count + 1);
+  Kokkos::parallel_for("Trikkos::TriangularPlan::fill_segments",
+                       range<FillSegments::Fill>(exec, count), fill);
+  exec.fence("Trikkos::TriangularPlan::segments");  // before what it worked in is freed
+  return r;
+}
+
+}  // namespace Trikkos::Impl
+
+#endif
