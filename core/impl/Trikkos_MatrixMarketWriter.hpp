@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_MATRIXMARKETWRITER_HPP
+#define TRIKKOS_IMPL_MATRIXMARKETWRITER_HPP
+
+#include <Trikkos_CsrMatrix.hpp>
+#include <algorithm>
+#include <charconv>
+#include <impl/Trikkos_CsrFromEntries.hpp>
+#include <impl/Trikkos_TextFile.hpp>
+#include <vector>
+
+namespace Trikkos::Impl {
+
+/// Words and numbers into a file, through a buffer.
+class MatrixMarketWriter {
+ public:
+  explicit MatrixMarketWriter(const std::string& path) : m_file(path) { m_text.reserve(size); }
+
+  void write(std::string_view text) {
+    m_text += text;
+    if (m_text.size() >= size - longest) flush();
+  }
+  /// As few digits as are needed to read the same number back.
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  void write(Number value) {
+    char digits[longest];
+    write({digits,
+           static_cast<std::size_t>(std::to_chars(digits, digits + longest, value).ptr - digits)});
+  }
+  template <class T>
+  void write(const Kokkos::complex<T>& value) {
+    write(value.real());
+    write(" ");
+    write(value.imag());
+  }
+  void header(MatrixMarketFormat format, MatrixMarketField field, MatrixMarketSymmetry symmetry) {
+    write(std::string("%%MatrixMarket matrix ") + name(format) + " " + name(field) + " " +
+          name(symmetry) + "\n");
+  }
+  void close() {
+    flush();
+    m_file.close();
+  }
+
+ private:
+  static constexpr std::size_t size = std::size_t(1) << 16, longest = 32;
+
+  void flush() {
+    m_file.write(m_text);
+    m_text.clear();
+  }
+
+  OutputFile m_file;
+  std::string m_text;
+};
+
+template <class T>
+inline constexpr MatrixMarketField matrix_market_field =
+    is_complex_v<T> ? MatrixMarketField::complex : MatrixMarketField::real;
+
+/// \tparam View rank 1 or 2 (row, column)
+template <class View>
+void write_array(const std::string& path, const View& x) {
+  using T = typename View::non_const_value_type;
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
+  MatrixMarketWriter file(path);
+  file.header(MatrixMarketFormat::array, matrix_market_field<T>, MatrixMarketSymmetry::general);
+  const std::size_t columns = View::rank() == 1 ? 1 : host.extent(1);
+  file.write(std::to_string(host.extent(0)) + " " + std::to_string(columns) + "\n");
+  for (std::size_t j = 0; j < columns; ++j) {
+    for (std::size_t i = 0; i < host.extent(0); ++i) {
+      if constexpr (View::rank() == 1)
+        file.write(host(i));
+      else
+        file.write(host(i, j));
+      file.write("\n");
+    }
+  }
+  file.close();
+}
+
+// ---- compressed rows
+
+template <class T>
+struct WrittenEntry {
+  std::int64_t row, column;
+  T value;
+
+  bool operator<(const WrittenEntry& other) const {
+    return row != other.row ? row < other.row : column < other.column;
+  }
+};
+
+/// \throws std::invalid_argument unless A(j,i) is what the symmetry says, entry by entry
+template <class T>
+void expect_symmetry(std::vector<WrittenEntry<T>> lower, std::vector<WrittenEntry<T>> upper,
+                     MatrixMarketSymmetry symmetry) {
+  for (WrittenEntry<T>& e : upper) {
+    std::swap(e.row, e.column);
+    e.value = mirrored(symmetry, e.value);
+  }
+  std::erase_if(lower, [](const auto& e) { return e.row == e.column; });
+  std::stable_sort(lower.begin(), lower.end());
+  std::stable_sort(upper.begin(), upper.end());
+  const std::size_t common = std::min(lower.size(), upper.size());
+  for (std::size_t k = 0; k < std::max(lower.size(), upper.size()); ++k) {
+    if (k < common && lower[k].row == upper[k].row && lower[k].column == upper[k].column &&
+        lower[k].value == upper[k].value) {
+      continue;
+    }
+    const bool from_lower = k < lower.size() && (k >= upper.size() || !(upper[k] < lower[k]));
+    const WrittenEntry<T>& e = from_lower ? lower[k] : upper[k];
+    throw std::invalid_argument("Trikkos::write_csr: A(" + std::to_string(e.row) + "," +
+                                std::to_string(e.column) + ") and A(" + std::to_string(e.column) +
+                                "," + std::to_string(e.row) +
+                                ") do not belong to a matrix that is " + name(symmetry));
+  }
+}
+
+/// \throws std::invalid_argument for a diagonal entry that such a matrix does not have
+template <class T>
+void expect_diagonal(const std::vector<WrittenEntry<T>>& lower, MatrixMarketSymmetry symmetry) {
+  for (const WrittenEntry<T>& e : lower) {
+    if (e.row != e.column) continue;
+    const bool is_zero = e.value == T(0), is_real = conjugate(e.value) == e.value;
+    if ((symmetry == MatrixMarketSymmetry::skew_symmetric && !is_zero) ||
+        (symmetry == MatrixMarketSymmetry::hermitian && !is_real)) {
+      throw std::invalid_argument(
+          "Trikkos::write_csr: A(" + std::to_string(e.row) + "," + std::to_string(e.column) +
+          ") cannot be on the diagonal of a matrix that is " + name(symmetry));
+    }
+  }
+}
+
+/// Of a matrix that is not general, what is stored of it.
+template <class Matrix>
+auto entries_to_write(const Matrix& A, MatrixMarketSymmetry symmetry, bool pattern) {
+  using T = typename Matrix::value_type;
+  const bool general = symmetry == MatrixMarketSymmetry::general;
+  std::vector<WrittenEntry<T>> lower, upper;
+  for (std::int64_t i = 0; i < A.rows(); ++i) {
+    for (auto k = A.row_map(i); k < A.row_map(i + 1); ++k) {
+      const auto j = static_cast<std::int64_t>(A.entries(k));
+      (general || j <= i ? lower : upper).push_back({i, j, pattern ? T(1) : A.values(k)});
+    }
+  }
+  if (!general) {
+    expect_diagonal(lower, symmetry);
+    expect_symmetry(lower, std::move(upper), symmetry);
+  }
+  if (symmetry == MatrixMarketSymmetry::skew_symmetric) {
+    std::erase_if(lower, [](const auto& e) { return e.row == e.column; });
+  }
+  return lower;
+}
+
+template <class View>
+auto on_host_memory(const View& v) {
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, v);
+}
+
+template <class Matrix>
+void write_csr(const std::string& path, const Matrix& A, MatrixMarketSymmetry symmetry,
+               bool pattern) {
+  using T = typename Matrix::value_type;
+  if (symmetry != MatrixMarketSymmetry::general && A.rows() != A.columns) {
+    throw std::invalid_argument("Trikkos::write_csr: A is " + std::to_string(A.rows()) + " x " +
+                                std::to_string(A.columns) + ", expected a square matrix (" +
+                                name(symmetry) + ")");
+  }
+  if (symmetry == MatrixMarketSymmetry::skew_symmetric && pattern) {
+    throw std::invalid_argument("Trikkos::write_csr_pattern: a pattern cannot be skew-symmetric");
+  }
+  if (symmetry == MatrixMarketSymmetry::hermitian && (pattern || !is_complex_v<T>)) {
+    symmetry = MatrixMarketSymmetry::symmetric;  // what a real matrix is then
+  }
+  const CsrMatrix host{on_host_memory(A.row_map), on_host_memory(A.entries),
+                       on_host_memory(A.values), A.columns};
+  const auto entries = entries_to_write(host, symmetry, pattern);
+  MatrixMarketWriter file(path);
+  file.header(MatrixMarketFormat::coordinate,
+              pattern ? MatrixMarketField::pattern : matrix_market_field<T>, symmetry);
+  file.write(std::to_string(A.rows()) + " " + std::to_string(A.columns) + " " +
+             std::to_string(entries.size()) + "\n");
+  for (const auto& e : entries) {
+    file.write(e.row + 1);
+    file.write(" ");
+    file.write(e.column + 1);
+    if (!pattern) {
+      file.write(" ");
+      file.write(e.value);
+    }
+    file.write("\n");
+  }
+  file.close();
+}
+
+}  // namespace Trikkos::Impl
+
+#endif
