@@ -39,6 +39,11 @@ struct CsrMatrix {
 template <class RowMap, class Entries, class Values>
 CsrMatrix(RowMap, Entries, Values, std::int64_t) -> CsrMatrix<RowMap, Entries, Values>;
 
+template <class T>
+inline constexpr bool is_csr_matrix_v = false;
+template <class... Views>
+inline constexpr bool is_csr_matrix_v<CsrMatrix<Views...>> = true;
+
 /// On the host, as `read_csr` returns it.
 template <class T>
 using HostCsrMatrix =

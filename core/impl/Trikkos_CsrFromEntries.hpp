@@ -8,17 +8,19 @@
 #include <algorithm>
 #include <impl/Trikkos_MatrixMarketHeader.hpp>
 #include <impl/Trikkos_Scalar.hpp>
-#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 /// \file
 /// Compressed rows from entries in any order, on the host's threads: rows are counted, filled in
-/// whatever order threads come, then sorted by column and place in the list, so that the result has
-/// the same bits in every run. 16 bytes an entry beside list and result.
+/// whatever order threads come, then sorted, by value where the column is the same, so that sums
+/// have the same bits in every run. No memory but list and result, unless there are sums.
 
 namespace Trikkos::Impl {
 
 using CsrHost = Kokkos::DefaultHostExecutionSpace;
+using CsrRange = Kokkos::RangePolicy<CsrHost, Kokkos::IndexType<std::int64_t>>;
 
 /// A matrix as a list. Of one that is not general each entry off the diagonal stands for two.
 template <class T>
@@ -43,16 +45,13 @@ T mirrored(MatrixMarketSymmetry symmetry, const T& value) {
   return value;
 }
 
-/// An entry in its row: number k of the list, or the mirror image of number -1 - k.
-struct CsrSlot {
-  std::int32_t column;
-  std::int64_t source;
-
-  std::int64_t entry() const { return source < 0 ? -1 - source : source; }
-  bool operator<(const CsrSlot& other) const {
-    return column != other.column ? column < other.column : entry() < other.entry();
-  }
-};
+/// Calls f(i) for i in [0, count).
+template <class Function>
+void on_host(const char* label, std::int64_t count, const Function& f) {
+  const CsrHost host;
+  Kokkos::parallel_for(label, CsrRange(host, 0, count), f);
+  host.fence(label);
+}
 
 template <class T>
 struct CountRows {
@@ -66,113 +65,130 @@ struct CountRows {
 };
 
 template <class T>
-struct FillSlots {
+struct FillRows {
   const EntryList<T>* list;
-  std::int64_t* next;  // free place of each row
-  CsrSlot* slot;
+  HostCsrMatrix<T> A;  // row_map: the free place of each row
 
   void operator()(std::int64_t k) const {
-    add(list->row[k], {list->column[k], k});
-    if (list->is_mirrored(k)) add(list->column[k], {list->row[k], -1 - k});
+    const T& value = list->value[k];
+    add(list->row[k], list->column[k], value);
+    if (list->is_mirrored(k)) add(list->column[k], list->row[k], mirrored(list->symmetry, value));
   }
-  void add(std::int32_t row, const CsrSlot& s) const {
-    slot[Kokkos::atomic_fetch_add(next + row, std::int64_t(1))] = s;
+  void add(std::int32_t row, std::int32_t column, const T& value) const {
+    const auto at = Kokkos::atomic_fetch_add(&A.row_map(row), std::int64_t(1));
+    A.entries(at) = column;
+    A.values(at) = value;
   }
 };
 
-/// Sorts a row and counts its places.
+/// By column, then by value.
+template <class T>
+bool is_before(std::int32_t column, const T& value, std::int32_t other_column, const T& other) {
+  if (column != other_column) return column < other_column;
+  if constexpr (is_complex_v<T>) {
+    if (value.real() == other.real()) return value.imag() < other.imag();
+    return value.real() < other.real();
+  } else {
+    return value < other;
+  }
+}
+
+/// Sorts the entries of a row and counts those that have the place of the one before.
+template <class T>
 struct SortRow {
-  const std::int64_t* end;  // of each row, which starts where the one before ends
-  CsrSlot* slot;
-  std::int64_t* places;
+  HostCsrMatrix<T> A;
+  bool* no_memory;
 
-  void operator()(std::int64_t i) const {
-    CsrSlot *const first = slot + (i == 0 ? 0 : end[i - 1]), *const last = slot + end[i];
-    if (!std::is_sorted(first, last)) std::sort(first, last);
-    places[i] = 0;
-    for (const CsrSlot* s = first; s != last; ++s) {
-      places[i] += s == first || s->column != s[-1].column;
+  void operator()(std::int64_t i, std::int64_t& repeated) const {
+    const std::int64_t first = A.row_map(i), last = A.row_map(i + 1);
+    bool sorted = true;
+    for (std::int64_t k = first + 1; k < last; ++k) sorted &= A.entries(k - 1) < A.entries(k);
+    if (sorted) return;
+    try {
+      sort(first, last);
+    } catch (const std::bad_alloc&) {
+      Kokkos::atomic_store(no_memory, true);
+    }
+    for (std::int64_t k = first + 1; k < last; ++k) repeated += A.entries(k - 1) == A.entries(k);
+  }
+  void sort(std::int64_t first, std::int64_t last) const {
+    std::vector<std::pair<std::int32_t, T>> row(last - first);
+    for (std::int64_t k = first; k < last; ++k) row[k - first] = {A.entries(k), A.values(k)};
+    std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) {
+      return is_before(a.first, a.second, b.first, b.second);
+    });
+    for (std::int64_t k = first; k < last; ++k) {
+      A.entries(k) = row[k - first].first;
+      A.values(k) = row[k - first].second;
     }
   }
 };
 
-template <class T>
-struct WriteRow {
-  const EntryList<T>* list;
-  const std::int64_t* end;
-  const CsrSlot* slot;
-  const std::int64_t* row_map;
-  std::int32_t* entries;
-  T* values;
-
-  /// Finds the first row in which a sum is not finite.
-  void operator()(std::int64_t i, std::int64_t& first_bad) const {
-    std::int64_t to = row_map[i];
-    for (std::int64_t k = i == 0 ? 0 : end[i - 1]; k < end[i]; ++to) {
-      const std::int32_t column = slot[k].column;
-      T sum = value(slot[k++]);
-      for (; k < end[i] && slot[k].column == column; ++k) {
-        if (list->sums) sum += value(slot[k]);
-      }
-      entries[to] = column;
-      values[to] = sum;
-      if (finite_probe(sum) != Real<T>(0) && i < first_bad) first_bad = i;
-    }
-  }
-  T value(const CsrSlot& s) const {
-    const T& v = list->value[s.entry()];
-    return s.source < 0 ? mirrored(list->symmetry, v) : v;
-  }
-};
-
-/// From counts to starts: to[i] is the sum of those before i, to[n] that of all.
-inline void starts_of(const std::int64_t* count, std::int64_t n, std::int64_t* to) {
+/// From counts to starts; the last one is the sum of all.
+inline void starts_of(std::int64_t* count, std::int64_t n) {
   std::int64_t sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t here = count[i];
-    to[i] = sum;
-    sum += here;
-  }
-  to[n] = sum;
+  for (std::int64_t i = 0; i < n; ++i) sum += std::exchange(count[i], sum);
+  count[n] = sum;
 }
 
-/// Calls f(i) for i in [0, count).
-template <class Function>
-void on_host(const char* label, std::int64_t count, const Function& f) {
-  const CsrHost host;
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<CsrHost, Kokkos::IndexType<std::int64_t>>(host, 0, count), f);
-  host.fence(label);
-}
-
-/// Rows are sorted. \return the first row in which sums are not finite, or `rows`
+/// Memory for `count` entries.
 template <class T>
-std::int64_t csr_from_entries(const EntryList<T>& list, HostCsrMatrix<T>& A) {
-  const std::int64_t n = list.rows;
-  std::vector<std::int64_t> count(n), end(n + 1);
-  on_host("Trikkos::csr::count_rows", list.size(), CountRows<T>{&list, count.data()});
-  starts_of(count.data(), n, end.data());
-  const auto slot = std::make_unique_for_overwrite<CsrSlot[]>(end[n]);
-  // starts become ends as rows are filled
-  on_host("Trikkos::csr::fill_slots", list.size(), FillSlots<T>{&list, end.data(), slot.get()});
-  on_host("Trikkos::csr::sort_rows", n, SortRow{end.data(), slot.get(), count.data()});
-
-  A.columns = list.columns;
-  A.row_map = decltype(A.row_map)("Trikkos::read_csr::row_map", n + 1);
-  starts_of(count.data(), n, A.row_map.data());
+void allocate_entries(HostCsrMatrix<T>& A, std::int64_t count) {
   const auto uninitialized = [](const std::string& label) {
     return Kokkos::view_alloc(Kokkos::WithoutInitializing, label);
   };
-  A.entries = decltype(A.entries)(uninitialized("Trikkos::read_csr::entries"), A.row_map(n));
-  A.values = decltype(A.values)(uninitialized("Trikkos::read_csr::values"), A.row_map(n));
-  std::int64_t first_bad = n;
-  const CsrHost host;
-  Kokkos::parallel_reduce("Trikkos::csr::write_rows",
-                          Kokkos::RangePolicy<CsrHost, Kokkos::IndexType<std::int64_t>>(host, 0, n),
-                          WriteRow<T>{&list, end.data(), slot.get(), A.row_map.data(),
-                                      A.entries.data(), A.values.data()},
-                          Kokkos::Min<std::int64_t>(first_bad));
-  return std::min(first_bad, n);
+  A.entries = decltype(A.entries)(uninitialized("Trikkos::read_csr::entries"), count);
+  A.values = decltype(A.values)(uninitialized("Trikkos::read_csr::values"), count);
+}
+
+/// Each place once: the sum of its entries, or the first of them. Rows are sorted.
+/// \return the first row in which a sum is not finite, or `rows`
+template <class T>
+std::int64_t sum_repeated(HostCsrMatrix<T>& A, std::int64_t repeated, bool sums) {
+  HostCsrMatrix<T> r;
+  r.columns = A.columns;
+  r.row_map = decltype(r.row_map)("Trikkos::read_csr::row_map", A.rows() + 1);
+  allocate_entries(r, A.row_map(A.rows()) - repeated);
+  std::int64_t to = 0, first_bad = A.rows();
+  for (std::int64_t i = 0; i < A.rows(); ++i) {
+    for (std::int64_t k = A.row_map(i); k < A.row_map(i + 1);) {
+      const std::int32_t column = A.entries(k);
+      T sum = A.values(k);
+      while (++k < A.row_map(i + 1) && A.entries(k) == column) {
+        if (sums) sum += A.values(k);
+      }
+      if (finite_probe(sum) != Real<T>(0)) first_bad = std::min(first_bad, i);
+      r.entries(to) = column;
+      r.values(to++) = sum;
+    }
+    r.row_map(i + 1) = to;
+  }
+  A = r;
+  return first_bad;
+}
+
+/// Rows are sorted.
+/// \return the first row in which sums are not finite, or `rows`
+/// \throws std::bad_alloc or Kokkos' exception where there is not enough memory
+template <class T>
+std::int64_t csr_from_entries(const EntryList<T>& list, HostCsrMatrix<T>& A) {
+  const std::int64_t n = list.rows;
+  A.columns = list.columns;
+  A.row_map = decltype(A.row_map)("Trikkos::read_csr::row_map", n + 1);
+  on_host("Trikkos::csr::count_rows", list.size(), CountRows<T>{&list, A.row_map.data()});
+  starts_of(A.row_map.data(), n);
+  allocate_entries(A, A.row_map(n));
+  on_host("Trikkos::csr::fill_rows", list.size(), FillRows<T>{&list, A});
+  // starts have become ends
+  std::copy_backward(A.row_map.data(), A.row_map.data() + n, A.row_map.data() + n + 1);
+  A.row_map(0) = 0;
+
+  std::int64_t repeated = 0;
+  bool no_memory = false;
+  Kokkos::parallel_reduce("Trikkos::csr::sort_rows", CsrRange(CsrHost(), 0, n),
+                          SortRow<T>{A, &no_memory}, repeated);
+  if (no_memory) throw std::bad_alloc();
+  return repeated == 0 ? n : sum_repeated(A, repeated, list.sums);
 }
 
 }  // namespace Trikkos::Impl

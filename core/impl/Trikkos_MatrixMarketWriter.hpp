@@ -135,26 +135,30 @@ void expect_diagonal(const std::vector<WrittenEntry<T>>& lower, MatrixMarketSymm
   }
 }
 
-/// Of a matrix that is not general, what is stored of it.
-template <class Matrix>
-auto entries_to_write(const Matrix& A, MatrixMarketSymmetry symmetry, bool pattern) {
-  using T = typename Matrix::value_type;
-  const bool general = symmetry == MatrixMarketSymmetry::general;
-  std::vector<WrittenEntry<T>> lower, upper;
+/// Calls f(row, column, value) for what a file stores of a matrix, the rows one after the other.
+template <class Matrix, class Function>
+void for_each_written(const Matrix& A, MatrixMarketSymmetry symmetry, const Function& f) {
+  const std::int64_t above = symmetry == MatrixMarketSymmetry::skew_symmetric ? 0 : 1;
   for (std::int64_t i = 0; i < A.rows(); ++i) {
+    const std::int64_t end = symmetry == MatrixMarketSymmetry::general ? A.columns : i + above;
     for (auto k = A.row_map(i); k < A.row_map(i + 1); ++k) {
       const auto j = static_cast<std::int64_t>(A.entries(k));
-      (general || j <= i ? lower : upper).push_back({i, j, pattern ? T(1) : A.values(k)});
+      if (j < end) f(i, j, A.values(k));
     }
   }
-  if (!general) {
-    expect_diagonal(lower, symmetry);
-    expect_symmetry(lower, std::move(upper), symmetry);
-  }
-  if (symmetry == MatrixMarketSymmetry::skew_symmetric) {
-    std::erase_if(lower, [](const auto& e) { return e.row == e.column; });
-  }
-  return lower;
+}
+
+/// \throws std::invalid_argument unless A has that symmetry, entry by entry
+template <class Matrix>
+void expect_symmetry(const Matrix& A, MatrixMarketSymmetry symmetry, bool pattern) {
+  using T = typename Matrix::value_type;
+  std::vector<WrittenEntry<T>> lower, upper;
+  for_each_written(A, MatrixMarketSymmetry::general,
+                   [&](std::int64_t i, std::int64_t j, const T& value) {
+                     (j <= i ? lower : upper).push_back({i, j, pattern ? T(1) : value});
+                   });
+  expect_diagonal(lower, symmetry);
+  expect_symmetry(std::move(lower), std::move(upper), symmetry);
 }
 
 template <class View>
@@ -179,22 +183,24 @@ void write_csr(const std::string& path, const Matrix& A, MatrixMarketSymmetry sy
   }
   const CsrMatrix host{on_host_memory(A.row_map), on_host_memory(A.entries),
                        on_host_memory(A.values), A.columns};
-  const auto entries = entries_to_write(host, symmetry, pattern);
+  if (symmetry != MatrixMarketSymmetry::general) expect_symmetry(host, symmetry, pattern);
+  std::int64_t entries = 0;
+  for_each_written(host, symmetry, [&](std::int64_t, std::int64_t, const T&) { ++entries; });
   MatrixMarketWriter file(path);
   file.header(MatrixMarketFormat::coordinate,
               pattern ? MatrixMarketField::pattern : matrix_market_field<T>, symmetry);
   file.write(std::to_string(A.rows()) + " " + std::to_string(A.columns) + " " +
-             std::to_string(entries.size()) + "\n");
-  for (const auto& e : entries) {
-    file.write(e.row + 1);
+             std::to_string(entries) + "\n");
+  for_each_written(host, symmetry, [&](std::int64_t i, std::int64_t j, const T& value) {
+    file.write(i + 1);
     file.write(" ");
-    file.write(e.column + 1);
+    file.write(j + 1);
     if (!pattern) {
       file.write(" ");
-      file.write(e.value);
+      file.write(value);
     }
     file.write("\n");
-  }
+  });
   file.close();
 }
 

@@ -6,8 +6,9 @@
 
 #include <cstring>
 #include <impl/Trikkos_TextFile.hpp>
+#include <memory>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace Trikkos::Impl {
 
@@ -38,26 +39,26 @@ class TextBlocks {
   static constexpr std::size_t longest_line = std::size_t(1) << 20;
 
   /// \param size of a block, more where a line is longer
-  TextBlocks(const std::string& path, std::size_t size) : m_file(path), m_buffer(size) {}
+  TextBlocks(const std::string& path, std::size_t size) : m_file(path) { reserve(size); }
 
   const InputFile& file() const { return m_file; }
 
   /// The next lines, none at the end of the file; they are there until the next call. A line that
   /// is longer than longest_line comes cut off.
   std::string_view next() {
-    std::memmove(m_buffer.data(), m_buffer.data() + m_begin, m_end - m_begin);
     m_end -= m_begin;
+    std::memmove(m_buffer.get(), m_buffer.get() + m_begin, m_end);
     m_begin = 0;
     for (;;) {
-      m_end += m_file.read(m_buffer.data() + m_end, m_buffer.size() - m_end);
-      const std::string_view text(m_buffer.data(), m_end);
+      m_end += m_file.read(m_buffer.get() + m_end, m_size - m_end);
+      const std::string_view text(m_buffer.get(), m_end);
       const std::size_t newline = text.rfind('\n');
       if (newline != text.npos) {
         m_begin = newline + 1;
-      } else if (m_end < m_buffer.size() || m_end > longest_line) {
+      } else if (m_end < m_size || m_end > longest_line) {
         m_begin = m_end;  // the end of the file, or of patience
       } else {
-        m_buffer.resize(2 * m_buffer.size());
+        reserve(2 * m_size);
         continue;
       }
       return text.substr(0, m_begin);
@@ -65,8 +66,17 @@ class TextBlocks {
   }
 
  private:
+  void reserve(std::size_t size) {
+    auto buffer =
+        std::make_unique_for_overwrite<char[]>(size);  // pages that are not used cost nothing
+    if (m_end > 0) std::memcpy(buffer.get(), m_buffer.get(), m_end);
+    m_buffer = std::move(buffer);
+    m_size = size;
+  }
+
   InputFile m_file;
-  std::vector<char> m_buffer;
+  std::unique_ptr<char[]> m_buffer;
+  std::size_t m_size = 0;
   std::size_t m_begin = 0, m_end = 0;  // the part of the buffer that was not returned
 };
 
