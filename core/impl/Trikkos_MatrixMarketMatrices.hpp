@@ -104,10 +104,16 @@ HostCsrMatrix<T> read_csr(const std::string& path, std::size_t chunk_size = matr
   expect_32_bits(file.columns(), " columns");
   file.expect_size_to_fit();
   HostCsrMatrix<T> A;
+  EntryList<T> list;
   std::int64_t bad_row = 0;
   try {
-    bad_row = csr_from_entries(read_entries(file), A);
+    list = read_entries(file);
   } catch (const std::bad_alloc&) {
+    file.fail_memory(file.entries(), "entries");
+  }
+  try {
+    bad_row = csr_from_entries(list, A);
+  } catch (const std::exception&) {  // of Kokkos, too
     file.fail_memory(file.entries(), "entries");
   }
   if (bad_row < file.rows()) {

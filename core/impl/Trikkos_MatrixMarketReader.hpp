@@ -94,43 +94,17 @@ class MatrixMarketReader {
   }
 
   /// Calls f(row, column, value) for the stored entries in the order of the file, counting from 0.
-  /// Where they stand above the diagonal, too, is for f to say.
+  /// What they stand for above the diagonal is for f to say. Once only.
   template <class Function>
   void for_each(const Function& f) {
-    const std::string promised =
-        std::to_string(entries()) + " entries that line " + std::to_string(m_line) + " promises";
-    std::int64_t entry = 0;
-    Place at{0, first_row(0)};
+    m_at = {0, first_row(0)};
     while (next_block()) {
       const std::size_t chunks = parse_block();
-      for (std::size_t c = 0; c < chunks; ++c) {
-        const MatrixMarketChunk<T>& chunk = m_chunks[c];
-        const std::int64_t lines_before = m_line;
-        const auto expect_entry = [&](std::int64_t line) {
-          m_line = lines_before + line;
-          if (entry == entries()) fail_at_end(promised, chunk.text, line);
-        };
-        for (const MatrixMarketEntry<T>& e : chunk.entries) {
-          expect_entry(e.line);
-          hand_out(e, at, f);
-          ++entry;
-        }
-        if (chunk.no_memory) std::rethrow_exception(chunk.no_memory);
-        if (!chunk.wrong.empty()) {
-          expect_entry(chunk.lines);
-          fail(chunk.wrong);
-        }
-        m_line = lines_before + chunk.lines;
-      }
+      for (std::size_t c = 0; c < chunks; ++c) hand_out(m_chunks[c], f);
     }
-    if (entry < entries()) {
-      fail("the file ends after " + std::to_string(entry) + " of the " + promised);
+    if (m_entry < entries()) {
+      fail("the file ends after " + std::to_string(m_entry) + " of the " + promised());
     }
-  }
-
-  /// "row 3, column 4" as the file counts.
-  static std::string place(std::int64_t row, std::int64_t column) {
-    return Impl::place(row, column);
   }
 
   /// \throws std::runtime_error `FILE:LINE: what`
@@ -198,6 +172,7 @@ class MatrixMarketReader {
       }
     } while (Words(line).no_content());
     m_header.read_size(Words(line));
+    m_size_line = m_line;
   }
 
   /// \return the number of chunks
@@ -216,20 +191,41 @@ class MatrixMarketReader {
   }
 
   template <class Function>
-  void hand_out(const MatrixMarketEntry<T>& entry, Place& at, const Function& f) const {
+  void hand_out(const MatrixMarketChunk<T>& chunk, const Function& f) {
+    const std::int64_t lines_before = m_line;
+    for (const MatrixMarketEntry<T>& entry : chunk.entries) {
+      m_line = lines_before + entry.line;
+      expect_entry(chunk.text, entry.line);
+      hand_out(entry, f);
+      ++m_entry;
+    }
+    m_line = lines_before + chunk.lines;
+    if (chunk.no_memory) std::rethrow_exception(chunk.no_memory);
+    if (!chunk.wrong.empty()) {
+      expect_entry(chunk.text, chunk.lines);
+      fail(chunk.wrong);
+    }
+  }
+  template <class Function>
+  void hand_out(const MatrixMarketEntry<T>& entry, const Function& f) {
     if (format() == Format::coordinate) return f(entry.row, entry.column, entry.value);
-    at_line([&] { check_place(symmetry(), at.row, at.column, entry.value); });
-    f(at.row, at.column, entry.value);
-    if (++at.row == rows()) at.row = first_row(++at.column);
+    at_line([&] { check_place(symmetry(), m_at.row, m_at.column, entry.value); });
+    f(m_at.row, m_at.column, entry.value);
+    if (++m_at.row == rows()) m_at.row = first_row(++m_at.column);
   }
   std::int64_t first_row(std::int64_t column) const {
     return m_header.is_general() ? 0 : symmetry() == Symmetry::skew_symmetric ? column + 1 : column;
   }
 
-  [[noreturn]] void fail_at_end(const std::string& promised, std::string_view text,
-                                std::int64_t line) const {
+  std::string promised() const {
+    return std::to_string(entries()) + " entries that line " + std::to_string(m_size_line) +
+           " promises";
+  }
+  /// \param line  of the text
+  void expect_entry(std::string_view text, std::int64_t line) const {
+    if (m_entry < entries()) return;
     while (--line > 0) take_line(text);
-    fail("expected the end of the file after the " + promised + ", got " +
+    fail("expected the end of the file after the " + promised() + ", got " +
          quoted(Words(take_line(text)).rest()));
   }
 
@@ -238,7 +234,9 @@ class MatrixMarketReader {
   TextBlocks m_blocks;
   std::string_view m_text;  // of the block, what was not read yet
   MatrixMarketHeader m_header;
-  std::int64_t m_line = 0;
+  std::int64_t m_line = 0, m_size_line = 0;
+  std::int64_t m_entry = 0;  // the next one
+  Place m_at{0, 0};
 };
 
 }  // namespace Trikkos::Impl
