@@ -47,14 +47,14 @@ T mirrored(MatrixMarketSymmetry symmetry, const T& value) {
 
 /// Calls f(i) for i in [0, count).
 template <class Function>
-void on_host(const char* label, std::int64_t count, const Function& f) {
+void for_each_on_host(const char* label, std::int64_t count, const Function& f) {
   const CsrHost host;
   Kokkos::parallel_for(label, CsrRange(host, 0, count), f);
   host.fence(label);
 }
 
 template <class T>
-struct CountRows {
+struct CsrCountRows {
   const EntryList<T>* list;
   std::int64_t* count;
 
@@ -65,7 +65,7 @@ struct CountRows {
 };
 
 template <class T>
-struct FillRows {
+struct CsrFillRows {
   const EntryList<T>* list;
   HostCsrMatrix<T> A;  // row_map: the free place of each row
 
@@ -95,7 +95,7 @@ bool is_before(std::int32_t column, const T& value, std::int32_t other_column, c
 
 /// Sorts the entries of a row and counts those that have the place of the one before.
 template <class T>
-struct SortRow {
+struct CsrSortRow {
   HostCsrMatrix<T> A;
   bool* no_memory;
 
@@ -175,10 +175,11 @@ std::int64_t csr_from_entries(const EntryList<T>& list, HostCsrMatrix<T>& A) {
   const std::int64_t n = list.rows;
   A.columns = list.columns;
   A.row_map = decltype(A.row_map)("Trikkos::read_csr::row_map", n + 1);
-  on_host("Trikkos::csr::count_rows", list.size(), CountRows<T>{&list, A.row_map.data()});
+  for_each_on_host("Trikkos::csr::count_rows", list.size(),
+                   CsrCountRows<T>{&list, A.row_map.data()});
   starts_of(A.row_map.data(), n);
   allocate_entries(A, A.row_map(n));
-  on_host("Trikkos::csr::fill_rows", list.size(), FillRows<T>{&list, A});
+  for_each_on_host("Trikkos::csr::fill_rows", list.size(), CsrFillRows<T>{&list, A});
   // starts have become ends
   std::copy_backward(A.row_map.data(), A.row_map.data() + n, A.row_map.data() + n + 1);
   A.row_map(0) = 0;
@@ -186,7 +187,7 @@ std::int64_t csr_from_entries(const EntryList<T>& list, HostCsrMatrix<T>& A) {
   std::int64_t repeated = 0;
   bool no_memory = false;
   Kokkos::parallel_reduce("Trikkos::csr::sort_rows", CsrRange(CsrHost(), 0, n),
-                          SortRow<T>{A, &no_memory}, repeated);
+                          CsrSortRow<T>{A, &no_memory}, repeated);
   if (no_memory) throw std::bad_alloc();
   return repeated == 0 ? n : sum_repeated(A, repeated, list.sums);
 }

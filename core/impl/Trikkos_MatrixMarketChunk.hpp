@@ -16,7 +16,7 @@
 namespace Trikkos::Impl {
 
 /// "row 3, column 4" as the file counts.
-inline std::string place(std::int64_t row, std::int64_t column) {
+inline std::string place_in_file(std::int64_t row, std::int64_t column) {
   return "row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1);
 }
 
@@ -29,7 +29,7 @@ inline void check_length(std::string_view line) {
 }
 
 template <class T>
-T parse_value(Words& line, MatrixMarketField field) {
+T parse_value(LineWords& line, MatrixMarketField field) {
   if (field == MatrixMarketField::pattern) return T(1);
   if (field == MatrixMarketField::integer) {
     std::int64_t value = 0;
@@ -52,19 +52,19 @@ void check_place(MatrixMarketSymmetry symmetry, std::int64_t row, std::int64_t c
                  const T& value) {
   if (symmetry == MatrixMarketSymmetry::general || row > column) return;
   if (row < column) {
-    throw LineError{place(row, column) +
+    throw LineError{place_in_file(row, column) +
                     " is above the diagonal, expected the lower triangle only, as the header says "
                     "'" +
                     name(symmetry) + "'"};
   }
   if (symmetry == MatrixMarketSymmetry::skew_symmetric) {
-    throw LineError{place(row, column) +
+    throw LineError{place_in_file(row, column) +
                     " is on the diagonal, expected entries below it only, as the header says "
                     "'skew-symmetric'"};
   }
   if constexpr (is_complex_v<T>) {
     if (symmetry == MatrixMarketSymmetry::hermitian && value.imag() != 0) {
-      throw LineError{place(row, column) +
+      throw LineError{place_in_file(row, column) +
                       " is complex, expected a real diagonal in a hermitian matrix"};
     }
   }
@@ -106,7 +106,7 @@ struct MatrixMarketChunk {
  private:
   void parse_line(std::string_view characters, const MatrixMarketHeader& header) {
     check_length(characters);
-    Words line(characters);
+    LineWords line(characters);
     if (line.no_content()) return;
     MatrixMarketEntry<T> entry{lines, 0, 0, T(0)};
     if (header.format == MatrixMarketFormat::coordinate) {

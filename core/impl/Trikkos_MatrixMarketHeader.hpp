@@ -6,7 +6,7 @@
 
 #include <Trikkos_MatrixMarketSymmetry.hpp>
 #include <array>
-#include <impl/Trikkos_Words.hpp>
+#include <impl/Trikkos_LineWords.hpp>
 #include <limits>
 
 namespace Trikkos::Impl {
@@ -39,10 +39,11 @@ struct MatrixMarketHeader {
 
   bool is_general() const { return symmetry == Symmetry::general; }
 
-  void read_kind(Words line) {
+  void read_kind(LineWords line) {
     const std::string_view all = line.rest();
     if (!same(line.word(), "%%MatrixMarket") || !same(line.word(), "matrix")) {
-      Words::fail_expected("a header such as '%%MatrixMarket matrix coordinate real general'", all);
+      LineWords::fail_expected("a header such as '%%MatrixMarket matrix coordinate real general'",
+                               all);
     }
     format = static_cast<Format>(choice(line, "coordinate or array", matrix_market_formats));
     field =
@@ -66,17 +67,17 @@ struct MatrixMarketHeader {
            " integers that are not negative";
   }
 
-  void read_size(Words line) {
+  void read_size(LineWords line) {
     const std::string_view all = line.rest();
     const auto size = [&] {
       std::int64_t value = 0;
-      if (!line.integer(value) || value < 0) Words::fail_expected(expected_size(), all);
+      if (!line.integer(value) || value < 0) LineWords::fail_expected(expected_size(), all);
       return value;
     };
     rows = size();
     columns = size();
     if (format == Format::coordinate) entries = size();
-    if (!line.at_end()) Words::fail_expected(expected_size(), all);
+    if (!line.at_end()) LineWords::fail_expected(expected_size(), all);
     if (!is_general() && rows != columns) {
       throw LineError{"the matrix is " + std::to_string(rows) + " x " + std::to_string(columns) +
                       ", expected a square one, as the header says '" + name(symmetry) + "'"};
@@ -97,11 +98,11 @@ struct MatrixMarketHeader {
   }
 
   template <class Names>
-  static std::size_t choice(Words& line, const char* expected, const Names& names) {
+  static std::size_t choice(LineWords& line, const char* expected, const Names& names) {
     const std::string_view word = line.word();
     const auto found = std::find_if(names.begin(), names.end(),
                                     [&](const char* known) { return same(word, known); });
-    if (found == names.end()) Words::fail_expected(expected, word);
+    if (found == names.end()) LineWords::fail_expected(expected, word);
     return found - names.begin();
   }
 

@@ -50,12 +50,12 @@ std::array<HostVector<T>, 2 * W + 1> read_bands(const char* function, const std:
     const std::int64_t d = column - row;
     if (d < -W || d > W) {
       if (value == T(0)) return;
-      file.fail(place(row, column) + " is not zero, expected entries on the " +
+      file.fail(place_in_file(row, column) + " is not zero, expected entries on the " +
                 (W == 1 ? "three" : "five") + " diagonals only");
     }
     const auto bit = static_cast<unsigned char>(1 << (d + W));
     if (seen(row) & bit) {
-      file.fail(place(row, column) + " is stored twice, expected each entry once");
+      file.fail(place_in_file(row, column) + " is stored twice, expected each entry once");
     }
     seen(row) |= bit;
     bands[W + d](row) = value;
@@ -136,7 +136,7 @@ HostVector<T> read_vector(const std::string& path, std::size_t chunk_size = matr
   file.for_each([&](std::int64_t row, std::int64_t column, const T& value) {
     if (!array) {
       if (seen(row)) {
-        file.fail(place(row, column) + " is stored twice, expected each entry once");
+        file.fail(place_in_file(row, column) + " is stored twice, expected each entry once");
       }
       seen(row) = true;
     }

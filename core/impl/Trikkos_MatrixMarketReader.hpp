@@ -158,7 +158,7 @@ class MatrixMarketReader {
           "the file is compressed, expected text: Trikkos was compiled without zlib "
           "(TRIKKOS_HAVE_ZLIB), so unpack it with gunzip"};
     }
-    m_header.read_kind(Words(line));
+    m_header.read_kind(LineWords(line));
     if (m_header.field == MatrixMarketField::complex && !is_complex_v<T>) {
       throw LineError{"the numbers are complex, expected real ones"};
     }
@@ -170,8 +170,8 @@ class MatrixMarketReader {
       if (!next_line(line)) {
         throw LineError{"the file ends before its size, expected " + m_header.expected_size()};
       }
-    } while (Words(line).no_content());
-    m_header.read_size(Words(line));
+    } while (LineWords(line).no_content());
+    m_header.read_size(LineWords(line));
     m_size_line = m_line;
   }
 
@@ -226,7 +226,7 @@ class MatrixMarketReader {
     if (m_entry < entries()) return;
     while (--line > 0) take_line(text);
     fail("expected the end of the file after the " + promised() + ", got " +
-         quoted(Words(take_line(text)).rest()));
+         quoted(LineWords(take_line(text)).rest()));
   }
 
   std::size_t m_chunk_size;

@@ -13,7 +13,7 @@
 
 namespace Trikkos::Impl {
 
-/// Words and numbers into a file, through a buffer.
+/// LineWords and numbers into a file, through a buffer.
 class MatrixMarketWriter {
  public:
   explicit MatrixMarketWriter(const std::string& path) : m_file(path) { m_text.reserve(size); }

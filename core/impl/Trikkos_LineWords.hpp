@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef TRIKKOS_IMPL_WORDS_HPP
-#define TRIKKOS_IMPL_WORDS_HPP
+#ifndef TRIKKOS_IMPL_LINEWORDS_HPP
+#define TRIKKOS_IMPL_LINEWORDS_HPP
 
 #include <algorithm>
 #include <charconv>
@@ -29,9 +29,10 @@ inline std::string quoted(std::string_view text) {
 }
 
 /// The words and numbers of a line, one after the other. What is not as expected is a LineError.
-class Words {
+class LineWords {
  public:
-  explicit Words(std::string_view line) : m_next(line.data()), m_end(line.data() + line.size()) {
+  explicit LineWords(std::string_view line)
+      : m_next(line.data()), m_end(line.data() + line.size()) {
     while (m_next < m_end && is_blank(m_end[-1])) --m_end;
     skip_blanks();
   }
