@@ -54,11 +54,10 @@ class MatrixMarketReader {
   std::int64_t columns() const { return m_header.columns; }
   /// The number of entries that the file promises.
   std::int64_t entries() const { return m_header.entries; }
-  /// No more entries than these can be in the text, as each needs some characters.
+  /// No more entries than these can be in the text: a line "1 1" has four characters.
   std::int64_t most_entries() const {
     const std::int64_t bytes = m_blocks.file().most_bytes();
-    return bytes < 0 ? entries()
-                     : std::min(entries(), bytes / (format() == Format::array ? 2 : 4) + 1);
+    return bytes < 0 ? entries() : std::min(entries(), bytes / 4 + 1);
   }
 
   /// Refuses sizes that only a typing error can mean, before they take all memory.
