@@ -49,6 +49,7 @@ void pentadiagonal(const Exec& exec) {
   Trikkos::solve(exec, five, b, x);
 }
 
+template <class Exec>
 void files(const Exec& exec) {
   const auto A = Trikkos::read_csr<T>("A.mtx");
   const auto copy = [&](const auto& v) { return Kokkos::create_mirror_view_and_copy(exec, v); };
