@@ -30,7 +30,7 @@ class MatrixMarketReader {
   MatrixMarketReader(const std::string& path, MatrixMarketContent content,
                      std::size_t chunk_size = matrix_market_chunk)
       : m_chunk_size(chunk_size),
-        m_chunks(16 * Host().concurrency()),
+        m_chunks(8 * Host().concurrency()),
         m_blocks(path, chunk_size * m_chunks.size()) {
     at_line([&] {
       read_kind();
