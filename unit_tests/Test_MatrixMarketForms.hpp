@@ -281,19 +281,23 @@ TEST(TEST_CATEGORY, matrix_market_forms_borders_of_chunks) {
   }
 }
 
-// Of repeated entries the same bits, whatever the threads do.
-TEST(TEST_CATEGORY, matrix_market_forms_same_bits) {
-  std::string text = "%%MatrixMarket matrix coordinate real symmetric\n50 50 60000\n";
+// Repeated entries add up in the order of the file, in the image of a place, too.
+TEST(TEST_CATEGORY, matrix_market_forms_order_of_sums) {
+  std::string text = "%%MatrixMarket matrix coordinate real skew-symmetric\n50 50 60000\n";
+  Entries<double> expected;
   std::mt19937_64 generator(1);
   for (int k = 0; k < 60000; ++k) {
-    const auto i = generator() % 50, j = generator() % (i + 1);
-    text += std::to_string(i + 1) + " " + std::to_string(j + 1) + " 0." +
-            std::to_string(generator() % 1000000) + "\n";
+    const auto i = static_cast<std::int64_t>(1 + generator() % 49),
+               j = static_cast<std::int64_t>(generator() % i);
+    const auto digits = static_cast<int>(generator() % 2000001) - 1000000;
+    text += std::to_string(i + 1) + " " + std::to_string(j + 1) + " " + std::to_string(digits) +
+            "e-6\n";
+    expected[{i, j}] += digits / 1e6;
+    expected[{j, i}] -= digits / 1e6;
   }
   const TemporaryFile file(text);
-  const auto once = entries_of(Trikkos::Impl::read_csr<double>(file.path(), 1000));
-  for (int run = 0; run < 3; ++run) {
-    EXPECT_EQ(entries_of(Trikkos::Impl::read_csr<double>(file.path(), 1000)), once);
+  for (const std::size_t chunk : {1000, 65536}) {
+    EXPECT_EQ(entries_of(Trikkos::Impl::read_csr<double>(file.path(), chunk)), expected);
   }
 }
 

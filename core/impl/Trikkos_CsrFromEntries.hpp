@@ -14,8 +14,8 @@
 
 /// \file
 /// Compressed rows from entries in any order, on the host's threads: rows are counted, filled in
-/// whatever order threads come, then sorted, by value where the column is the same, so that sums
-/// have the same bits in every run. No memory but list and result, unless there are sums.
+/// whatever order threads come, then sorted. Where places are repeated, one thread adds up in the
+/// order of the list. No memory but list and result, unless places are repeated.
 
 namespace Trikkos::Impl {
 
@@ -27,7 +27,7 @@ template <class T>
 struct EntryList {
   std::int64_t rows = 0, columns = 0;
   MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;
-  bool sums = true;  ///< entries of one place add up; else the first one counts
+  bool sums = true;  ///< entries of one place add up; else the last one counts
   std::vector<std::int32_t> row, column;
   std::vector<T> value;
 
@@ -81,18 +81,6 @@ struct CsrFillRows {
   }
 };
 
-/// By column, then by value.
-template <class T>
-bool is_before(std::int32_t column, const T& value, std::int32_t other_column, const T& other) {
-  if (column != other_column) return column < other_column;
-  if constexpr (is_complex_v<T>) {
-    if (value.real() == other.real()) return value.imag() < other.imag();
-    return value.real() < other.real();
-  } else {
-    return value < other;
-  }
-}
-
 /// Sorts the entries of a row and counts those that have the place of the one before.
 template <class T>
 struct CsrSortRow {
@@ -114,9 +102,8 @@ struct CsrSortRow {
   void sort(std::int64_t first, std::int64_t last) const {
     std::vector<std::pair<std::int32_t, T>> row(last - first);
     for (std::int64_t k = first; k < last; ++k) row[k - first] = {A.entries(k), A.values(k)};
-    std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) {
-      return is_before(a.first, a.second, b.first, b.second);
-    });
+    std::sort(row.begin(), row.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::int64_t k = first; k < last; ++k) {
       A.entries(k) = row[k - first].first;
       A.values(k) = row[k - first].second;
@@ -141,29 +128,40 @@ void allocate_entries(HostCsrMatrix<T>& A, std::int64_t count) {
   A.values = decltype(A.values)(uninitialized("Trikkos::read_csr::values"), count);
 }
 
-/// Each place once: the sum of its entries, or the first of them. Rows are sorted.
-/// \return the first row in which a sum is not finite, or `rows`
+/// Each place once, without values. Rows are sorted.
 template <class T>
-std::int64_t sum_repeated(HostCsrMatrix<T>& A, std::int64_t repeated, bool sums) {
+HostCsrMatrix<T> without_repeated(const HostCsrMatrix<T>& A, std::int64_t repeated) {
   HostCsrMatrix<T> r;
   r.columns = A.columns;
   r.row_map = decltype(r.row_map)("Trikkos::read_csr::row_map", A.rows() + 1);
   allocate_entries(r, A.row_map(A.rows()) - repeated);
-  std::int64_t to = 0, first_bad = A.rows();
-  for (std::int64_t i = 0; i < A.rows(); ++i) {
-    for (std::int64_t k = A.row_map(i); k < A.row_map(i + 1);) {
-      const std::int32_t column = A.entries(k);
-      T sum = A.values(k);
-      while (++k < A.row_map(i + 1) && A.entries(k) == column) {
-        if (sums) sum += A.values(k);
-      }
-      if (finite_probe(sum) != Real<T>(0)) first_bad = std::min(first_bad, i);
-      r.entries(to) = column;
-      r.values(to++) = sum;
+  for (std::int64_t i = 0, to = 0; i < A.rows(); ++i) {
+    for (std::int64_t k = A.row_map(i); k < A.row_map(i + 1); ++k) {
+      if (k == A.row_map(i) || A.entries(k) != A.entries(k - 1)) r.entries(to++) = A.entries(k);
     }
     r.row_map(i + 1) = to;
   }
-  A = r;
+  return r;
+}
+
+/// The sum of the entries of each place, or the last of them.
+/// \return the first row in which a sum is not finite, or `rows`
+template <class T>
+std::int64_t add_up(const EntryList<T>& list, const HostCsrMatrix<T>& A) {
+  std::int64_t first_bad = list.rows;
+  const auto add = [&](std::int64_t row, std::int32_t column, const T& value) {
+    const std::int32_t* const entries = A.entries.data();
+    T& sum = A.values(
+        std::lower_bound(entries + A.row_map(row), entries + A.row_map(row + 1), column) - entries);
+    sum = list.sums ? sum + value : value;
+    if (finite_probe(sum) != Real<T>(0)) first_bad = std::min(first_bad, row);
+  };
+  Kokkos::deep_copy(A.values, T(0));
+  for (std::int64_t k = 0; k < list.size(); ++k) {
+    add(list.row[k], list.column[k], list.value[k]);
+    if (list.is_mirrored(k))
+      add(list.column[k], list.row[k], mirrored(list.symmetry, list.value[k]));
+  }
   return first_bad;
 }
 
@@ -189,7 +187,9 @@ std::int64_t csr_from_entries(const EntryList<T>& list, HostCsrMatrix<T>& A) {
   Kokkos::parallel_reduce("Trikkos::csr::sort_rows", CsrRange(CsrHost(), 0, n),
                           CsrSortRow<T>{A, &no_memory}, repeated);
   if (no_memory) throw std::bad_alloc();
-  return repeated == 0 ? n : sum_repeated(A, repeated, list.sums);
+  if (repeated == 0) return n;
+  A = without_repeated(A, repeated);
+  return add_up(list, A);
 }
 
 }  // namespace Trikkos::Impl
