@@ -130,7 +130,8 @@ void write_array(const std::string& path, const View& A) {
 /// `write_vector`. Of a matrix that is not general, the lower triangle is written; a real one that
 /// is hermitian is called symmetric. Blocking; takes up to 48 bytes an entry in double.
 ///
-/// \throws std::invalid_argument if A does not have that symmetry, exactly
+/// \throws std::invalid_argument if A has offsets or columns that are none, or does not have that
+///   symmetry, exactly
 /// \throws std::runtime_error if the file cannot be written
 template <class RowMap, class Entries, class Values>
 void write_csr(const std::string& path, const CsrMatrix<RowMap, Entries, Values>& A,

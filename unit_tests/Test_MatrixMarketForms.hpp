@@ -242,6 +242,15 @@ TEST(TEST_CATEGORY, matrix_market_forms_refuses_to_write) {
             "Trikkos::write_csr: A(0,0) cannot be on the diagonal of a matrix that is hermitian");
   EXPECT_EQ(refusal(csr<double>(2, 3, {}), Symmetry::symmetric),
             "Trikkos::write_csr: A is 2 x 3, expected a square matrix (symmetric)");
+  auto bad = csr<double>(2, 1, {{{0, 0}, 1}, {{1, 1}, 2}});
+  EXPECT_EQ(refusal(bad, Symmetry::general),
+            "Trikkos::write_csr: entries(1) is 1, expected 0 to 0");
+  bad.row_map(1) = 3;
+  EXPECT_EQ(refusal(bad, Symmetry::general),
+            "Trikkos::write_csr: row_map(1) is 3, expected 0 to 2");
+  bad.row_map(0) = 1;
+  EXPECT_EQ(refusal(bad, Symmetry::general),
+            "Trikkos::write_csr: row_map(0) is 1, expected 0 to 0");
   EXPECT_EQ(::Test::message(
                 [&] { Trikkos::write_csr_pattern(file.path(), A, Symmetry::skew_symmetric); }),
             "Trikkos::write_csr_pattern: a pattern cannot be skew-symmetric");

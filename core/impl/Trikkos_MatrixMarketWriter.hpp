@@ -4,12 +4,11 @@
 #ifndef TRIKKOS_IMPL_MATRIXMARKETWRITER_HPP
 #define TRIKKOS_IMPL_MATRIXMARKETWRITER_HPP
 
-#include <Trikkos_CsrMatrix.hpp>
-#include <algorithm>
 #include <charconv>
-#include <impl/Trikkos_CsrFromEntries.hpp>
+#include <impl/Trikkos_CsrCheck.hpp>
+#include <impl/Trikkos_MatrixMarketHeader.hpp>
 #include <impl/Trikkos_TextFile.hpp>
-#include <vector>
+#include <string>
 
 namespace Trikkos::Impl {
 
@@ -84,57 +83,6 @@ void write_array(const std::string& path, const View& x) {
 
 // ---- compressed rows
 
-template <class T>
-struct WrittenEntry {
-  std::int64_t row, column;
-  T value;
-
-  bool operator<(const WrittenEntry& other) const {
-    return row != other.row ? row < other.row : column < other.column;
-  }
-};
-
-/// \throws std::invalid_argument unless A(j,i) is what the symmetry says, entry by entry
-template <class T>
-void expect_symmetry(std::vector<WrittenEntry<T>> lower, std::vector<WrittenEntry<T>> upper,
-                     MatrixMarketSymmetry symmetry) {
-  for (WrittenEntry<T>& e : upper) {
-    std::swap(e.row, e.column);
-    e.value = mirrored(symmetry, e.value);
-  }
-  std::erase_if(lower, [](const auto& e) { return e.row == e.column; });
-  std::stable_sort(lower.begin(), lower.end());
-  std::stable_sort(upper.begin(), upper.end());
-  const std::size_t common = std::min(lower.size(), upper.size());
-  for (std::size_t k = 0; k < std::max(lower.size(), upper.size()); ++k) {
-    if (k < common && lower[k].row == upper[k].row && lower[k].column == upper[k].column &&
-        lower[k].value == upper[k].value) {
-      continue;
-    }
-    const bool from_lower = k < lower.size() && (k >= upper.size() || !(upper[k] < lower[k]));
-    const WrittenEntry<T>& e = from_lower ? lower[k] : upper[k];
-    throw std::invalid_argument("Trikkos::write_csr: A(" + std::to_string(e.row) + "," +
-                                std::to_string(e.column) + ") and A(" + std::to_string(e.column) +
-                                "," + std::to_string(e.row) +
-                                ") do not belong to a matrix that is " + name(symmetry));
-  }
-}
-
-/// \throws std::invalid_argument for a diagonal entry that such a matrix does not have
-template <class T>
-void expect_diagonal(const std::vector<WrittenEntry<T>>& lower, MatrixMarketSymmetry symmetry) {
-  for (const WrittenEntry<T>& e : lower) {
-    if (e.row != e.column) continue;
-    const bool is_zero = e.value == T(0), is_real = conjugate(e.value) == e.value;
-    if ((symmetry == MatrixMarketSymmetry::skew_symmetric && !is_zero) ||
-        (symmetry == MatrixMarketSymmetry::hermitian && !is_real)) {
-      throw std::invalid_argument(
-          "Trikkos::write_csr: A(" + std::to_string(e.row) + "," + std::to_string(e.column) +
-          ") cannot be on the diagonal of a matrix that is " + name(symmetry));
-    }
-  }
-}
-
 /// Calls f(row, column, value) for what a file stores of a matrix, the rows one after the other.
 template <class Matrix, class Function>
 void for_each_written(const Matrix& A, MatrixMarketSymmetry symmetry, const Function& f) {
@@ -146,19 +94,6 @@ void for_each_written(const Matrix& A, MatrixMarketSymmetry symmetry, const Func
       if (j < end) f(i, j, A.values(k));
     }
   }
-}
-
-/// \throws std::invalid_argument unless A has that symmetry, entry by entry
-template <class Matrix>
-void expect_symmetry(const Matrix& A, MatrixMarketSymmetry symmetry, bool pattern) {
-  using T = typename Matrix::value_type;
-  std::vector<WrittenEntry<T>> lower, upper;
-  for_each_written(A, MatrixMarketSymmetry::general,
-                   [&](std::int64_t i, std::int64_t j, const T& value) {
-                     (j <= i ? lower : upper).push_back({i, j, pattern ? T(1) : value});
-                   });
-  expect_diagonal(lower, symmetry);
-  expect_symmetry(std::move(lower), std::move(upper), symmetry);
 }
 
 template <class View>
@@ -183,6 +118,7 @@ void write_csr(const std::string& path, const Matrix& A, MatrixMarketSymmetry sy
   }
   const CsrMatrix host{on_host_memory(A.row_map), on_host_memory(A.entries),
                        on_host_memory(A.values), A.columns};
+  expect_csr("Trikkos::write_csr", host);
   if (symmetry != MatrixMarketSymmetry::general) expect_symmetry(host, symmetry, pattern);
   std::int64_t entries = 0;
   for_each_written(host, symmetry, [&](std::int64_t, std::int64_t, const T&) { ++entries; });
