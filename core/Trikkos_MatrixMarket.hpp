@@ -37,8 +37,9 @@
 /// sources) and linked with zlib; in others these files are an error.
 ///
 /// **Cost.** The threads of Kokkos::DefaultHostExecutionSpace parse parts of the file side by side,
-/// one of them about 10^8 characters a second or more. Beside the result, bands and vectors take a
-/// byte a row; compressed rows 32 bytes an entry in double.
+/// one of them 10^8 characters a second or more; to decompress is the work of one thread. Beside
+/// the result, bands and vectors take a byte a row, compressed rows 16 bytes an entry of the file
+/// in double.
 ///
 /// T is float, double, Kokkos::complex<float> or Kokkos::complex<double>.
 
@@ -128,7 +129,8 @@ void write_array(const std::string& path, const View& A) {
 
 /// Writes a sparse matrix in the format `coordinate`, the rows one after the other; digits as
 /// `write_vector`. Of a matrix that is not general, the lower triangle is written; a real one that
-/// is hermitian is called symmetric. Blocking; takes up to 48 bytes an entry in double.
+/// is hermitian is called symmetric. Blocking; to look for
+/// symmetry takes up to 48 bytes an entry in double.
 ///
 /// \throws std::invalid_argument if A has offsets or columns that are none, or does not have that
 ///   symmetry, exactly
