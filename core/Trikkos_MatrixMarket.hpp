@@ -129,8 +129,8 @@ void write_array(const std::string& path, const View& A) {
 
 /// Writes a sparse matrix in the format `coordinate`, the rows one after the other; digits as
 /// `write_vector`. Of a matrix that is not general, the lower triangle is written; a real one that
-/// is hermitian is called symmetric. Blocking; to look for
-/// symmetry takes up to 48 bytes an entry in double.
+/// is hermitian is called symmetric. Blocking; to check the symmetry takes up to 48 bytes an entry
+/// in double.
 ///
 /// \throws std::invalid_argument if A has offsets or columns that are none, or does not have that
 ///   symmetry, exactly
