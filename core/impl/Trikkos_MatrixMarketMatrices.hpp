@@ -41,7 +41,7 @@ template <class T, int W>
 std::array<HostVector<T>, 2 * W + 1> read_bands(const char* function, const std::string& path,
                                                 std::size_t chunk_size = matrix_market_chunk) {
   MatrixMarketReader<T> file(path, MatrixMarketContent::matrix, chunk_size);
-  const auto bands = allocate_bands<T, W>(file, function);
+  auto bands = allocate_bands<T, W>(file, function);
   // a bit for each band
   const auto seen = file.template allocate<HostVector<unsigned char>>(
       std::string(function) + "::seen", file.rows(), "rows");
@@ -130,7 +130,7 @@ HostVector<T> read_vector(const std::string& path, std::size_t chunk_size = matr
   MatrixMarketReader<T> file(path, MatrixMarketContent::vector, chunk_size);
   const bool array = file.format() == MatrixMarketFormat::array;
   file.expect_size_to_fit();
-  const auto x = file.template allocate<HostVector<T>>("Trikkos::read_vector", file.rows(), "rows");
+  auto x = file.template allocate<HostVector<T>>("Trikkos::read_vector", file.rows(), "rows");
   const auto seen = file.template allocate<HostVector<bool>>("Trikkos::read_vector::seen",
                                                              array ? 0 : file.rows(), "rows");
   file.for_each([&](std::int64_t row, std::int64_t column, const T& value) {
