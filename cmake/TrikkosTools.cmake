@@ -70,6 +70,21 @@ else()
   message(STATUS "Trikkos: no LAPACKE (Debian: liblapacke-dev), so nothing is compared with LAPACK")
 endif()
 
+# trikkos_zlib: zlib and TRIKKOS_HAVE_ZLIB, for compressed Matrix Market files, where it is found; else
+# empty.
+add_library(trikkos_zlib INTERFACE)
+find_package(ZLIB QUIET)
+if(NOT ZLIB_FOUND)
+  trikkos_apt_install(zlib1g-dev)
+  find_package(ZLIB QUIET)
+endif()
+if(ZLIB_FOUND)
+  target_compile_definitions(trikkos_zlib INTERFACE TRIKKOS_HAVE_ZLIB)
+  target_link_libraries(trikkos_zlib INTERFACE ZLIB::ZLIB)
+else()
+  message(STATUS "Trikkos: no zlib (Debian: zlib1g-dev), so compressed Matrix Market files are refused")
+endif()
+
 # A rebuild of an unchanged file costs nothing where ccache is installed.
 find_program(Trikkos_CCACHE ccache)
 mark_as_advanced(Trikkos_CCACHE)
@@ -77,7 +92,8 @@ mark_as_advanced(Trikkos_CCACHE)
 # trikkos_set_up(<target>): a target of ours, with all of the above.
 function(trikkos_set_up target)
   target_link_libraries(${target} PUBLIC
-    Trikkos::trikkos trikkos_tools trikkos_lapack $<TARGET_NAME_IF_EXISTS:Kokkos::kokkoskernels>)
+    Trikkos::trikkos trikkos_tools trikkos_lapack trikkos_zlib
+    $<TARGET_NAME_IF_EXISTS:Kokkos::kokkoskernels>)
   if(Trikkos_CCACHE)
     # Sloppiness: what ccache asks for to work with precompiled headers.
     set_property(TARGET ${target} PROPERTY CXX_COMPILER_LAUNCHER

@@ -11,11 +11,13 @@
 #include <Trikkos_BackwardError.hpp>
 #include <Trikkos_Computed.hpp>
 #include <Trikkos_Concepts.hpp>
+#include <Trikkos_CsrMatrix.hpp>
 #include <Trikkos_CsrTriangle.hpp>
 #include <Trikkos_Gallery.hpp>
 #include <Trikkos_KernelFactors.hpp>
 #include <Trikkos_Marshal.hpp>
 #include <Trikkos_MatrixMarket.hpp>
+#include <Trikkos_MatrixMarketSymmetry.hpp>
 #include <Trikkos_Options.hpp>
 #include <Trikkos_Pentadiagonal.hpp>
 #include <Trikkos_Plan.hpp>

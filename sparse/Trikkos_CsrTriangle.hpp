@@ -5,6 +5,7 @@
 #define TRIKKOS_CSRTRIANGLE_HPP
 
 #include <Trikkos_Concepts.hpp>
+#include <Trikkos_CsrMatrix.hpp>
 
 namespace Trikkos {
 
@@ -72,11 +73,14 @@ CsrTriangle(RowMap, Entries, Values, Uplo) -> CsrTriangle<RowMap, Entries, Value
 template <class RowMap, class Entries, class Values>
 CsrTriangle(RowMap, Entries, Values, Uplo, Diag) -> CsrTriangle<RowMap, Entries, Values>;
 
-/// A triangle of a KokkosSparse::CrsMatrix, or of what has its members `graph.row_map`,
-/// `graph.entries` and `values`.
+/// A triangle of a CsrMatrix, of a KokkosSparse::CrsMatrix, or of what has the latter's members
+/// `graph.row_map`, `graph.entries` and `values`.
 template <class Matrix>
 auto csr_triangle(const Matrix& A, Uplo uplo, Diag diag = Diag::non_unit) {
-  return CsrTriangle{A.graph.row_map, A.graph.entries, A.values, uplo, diag};
+  if constexpr (is_csr_matrix_v<Matrix>)
+    return CsrTriangle{A.row_map, A.entries, A.values, uplo, diag};
+  else
+    return CsrTriangle{A.graph.row_map, A.graph.entries, A.values, uplo, diag};
 }
 
 template <class T>

@@ -49,6 +49,16 @@ void pentadiagonal(const Exec& exec) {
   Trikkos::solve(exec, five, b, x);
 }
 
+template <class Exec>
+void files(const Exec& exec) {
+  const auto A = Trikkos::read_csr<T>("A.mtx");
+  const auto copy = [&](const auto& v) { return Kokkos::create_mirror_view_and_copy(exec, v); };
+  Trikkos::write_csr(
+      "B.mtx", Trikkos::CsrMatrix{copy(A.row_map), copy(A.entries), copy(A.values), A.columns});
+  const auto B = Trikkos::read_tridiagonal<T>("B.mtx");
+  Trikkos::write_vector("b.mtx", copy(B.diag));
+}
+
 struct Coefficients {
   KOKKOS_FUNCTION Kokkos::Array<T, 3> operator()(std::int64_t system, std::int64_t row) const {
     return {T(-1), T(3 + system + row), T(-1)};
@@ -121,6 +131,7 @@ void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   marshaling(exec);
   sparse_triangles(exec);
   if constexpr (std::is_same_v<T, double>) {
+    files(exec);
     pentadiagonal(exec);
     pentadiagonal(Host{});
     computed(exec);

@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include <TemporaryFile.hpp>
 #include <Trikkos_MatrixMarket.hpp>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -18,26 +15,7 @@
 
 namespace {
 
-/// A file that goes with the object; other tests may run at the same time.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& text = "")
-      : m_path(::testing::TempDir() + "Trikkos_MatrixMarket_" + std::to_string(getpid()) + ".mtx") {
-    std::ofstream(m_path, std::ios::binary) << text;
-  }
-  ~TemporaryFile() { std::remove(m_path.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-
-  const std::string& path() const { return m_path; }
-  std::string text() const {
-    std::ostringstream all;
-    all << std::ifstream(m_path, std::ios::binary).rdbuf();
-    return all.str();
-  }
-
- private:
-  std::string m_path;
-};
+using ::Test::TemporaryFile;
 
 template <class View>
 auto values(const View& v) {
@@ -122,6 +100,32 @@ TEST(TEST_CATEGORY, matrix_market_reads_symmetries) {
                         {Complex(1, 2), 0});
 }
 
+TEST(TEST_CATEGORY, matrix_market_reads_bands_of_arrays) {
+  expect_bands<double>(array_header + "3 3\n1\n2\n0\n4\n5\n6\n0\n8\n9\n", {0, 2, 6}, {1, 5, 9},
+                       {4, 8, 0});
+  expect_bands<double>("%%MatrixMarket matrix array real skew-symmetric\n3 3\n2\n0\n6\n", {0, 2, 6},
+                       {0, 0, 0}, {-2, -6, 0});
+  expect_matrix_error("%%MatrixMarket matrix array real symmetric\n3 3\n1\n2\n3\n4\n5\n6\n",
+                      ":5: row 3, column 1 is not zero, expected entries on the three diagonals "
+                      "only");
+}
+
+TEST(TEST_CATEGORY, matrix_market_reads_pentadiagonal) {
+  const TemporaryFile file(
+      "%%MatrixMarket matrix coordinate real symmetric\n4 4 5\n"
+      "1 1 1\n2 1 2\n3 1 3\n4 2 4\n4 3 5\n");
+  const auto A = Trikkos::read_pentadiagonal<double>(file.path());
+  using V = std::vector<double>;
+  EXPECT_EQ(values(A.lower2), V({0, 0, 3, 4}));
+  EXPECT_EQ(values(A.lower), V({0, 2, 0, 5}));
+  EXPECT_EQ(values(A.diag), V({1, 0, 0, 0}));
+  EXPECT_EQ(values(A.upper), V({2, 0, 5, 0}));
+  EXPECT_EQ(values(A.upper2), V({3, 4, 0, 0}));
+  expect_error(matrix_header + "4 4 1\n4 1 1\n",
+               ":3: row 4, column 1 is not zero, expected entries on the five diagonals only",
+               [](const std::string& path) { Trikkos::read_pentadiagonal<double>(path); });
+}
+
 TEST(TEST_CATEGORY, matrix_market_reads_loose_layout) {
   // Upper case, blanks, tabs, blank lines, comments anywhere, CR LF, no line end at the end.
   expect_bands<double>(
@@ -190,15 +194,13 @@ TEST(TEST_CATEGORY, matrix_market_writes) {
   x(0) = 0.1f;
   x(1) = -2;
   Trikkos::write_vector(file.path(), x);
-  EXPECT_EQ(file.text(), array_header + "2 1\n1.0000000149011612e-01\n-2.0000000000000000e+00\n");
+  EXPECT_EQ(file.text(), array_header + "2 1\n0.1\n-2\n");
 
   using Complex = Kokkos::complex<double>;
   Kokkos::View<Complex*, Kokkos::HostSpace> z("z", 1);
   z(0) = Complex(1, -0.5);
   Trikkos::write_vector(file.path(), z);
-  EXPECT_EQ(file.text(),
-            "%%MatrixMarket matrix array complex general\n1 1\n"
-            "1.0000000000000000e+00 -5.0000000000000000e-01\n");
+  EXPECT_EQ(file.text(), "%%MatrixMarket matrix array complex general\n1 1\n1 -0.5\n");
 
   // Every other element; nothing at all.
   Kokkos::View<double*, Kokkos::LayoutStride, Kokkos::HostSpace> strided(
@@ -206,7 +208,7 @@ TEST(TEST_CATEGORY, matrix_market_writes) {
   strided(0) = 1;
   strided(1) = 2;
   Trikkos::write_vector(file.path(), strided);
-  EXPECT_EQ(file.text(), array_header + "2 1\n1.0000000000000000e+00\n2.0000000000000000e+00\n");
+  EXPECT_EQ(file.text(), array_header + "2 1\n1\n2\n");
   Trikkos::write_vector(file.path(), Kokkos::View<double*, Kokkos::HostSpace>());
   EXPECT_EQ(file.text(), array_header + "0 1\n");
 }
@@ -247,8 +249,6 @@ TEST(TEST_CATEGORY, matrix_market_bad_headers) {
   expect_matrix_error("%%MatrixMarket vector array real general\n",
                       wanted + "'%%MatrixMarket vector array real general'");
   expect_matrix_error(std::string("\0\1\xff", 3), wanted + "'" + std::string(3, '?') + "'");
-  expect_matrix_error("\x1f\x8b\x08",
-                      ":1: the file is compressed, expected text; unpack it with gunzip");
 
   const std::string start = "%%MatrixMarket matrix ";
   expect_matrix_error(start + "\n", ":1: expected coordinate or array, got nothing");
@@ -266,8 +266,6 @@ TEST(TEST_CATEGORY, matrix_market_bad_headers) {
                       ":1: 'real' and 'hermitian' exclude each other");
   expect_matrix_error(start + "coordinate pattern skew-symmetric\n",
                       ":1: 'pattern' and 'skew-symmetric' exclude each other");
-  expect_matrix_error(start + "array real general\n1 1\n1\n",
-                      ":1: a matrix of the format 'array' is dense, expected 'coordinate'");
   expect_vector_error(start + "array pattern general\n1 1\n",
                       ":1: 'array' and 'pattern' exclude each other");
   expect_vector_error(start + "coordinate real symmetric\n1 1 1\n",
@@ -300,12 +298,14 @@ TEST(TEST_CATEGORY, matrix_market_too_large) {
   const std::string huge = "1000000000000000000";
   expect_matrix_error(
       matrix_header + huge + " " + huge + " 1\n1 1 1\n",
-      ":2: the matrix has 1000000000000000000 rows, but in a file of 94 bytes most of "
-      "them must be empty");
+      ":2: the matrix has 1000000000000000000 rows, but in 94 bytes of text most of them must be "
+      "empty");
   expect_vector_error(array_header + huge + " 1\n1\n",
-                      ":2: a file of 65 bytes cannot hold 1000000000000000000 values");
-  expect_vector_error(matrix_header + huge + " 1 1\n1 1 1\n",
-                      ":2: there is not enough memory for 1000000000000000000 rows");
+                      ":2: 65 bytes of text cannot hold 1000000000000000000 values");
+  expect_vector_error(
+      matrix_header + huge + " 1 1\n1 1 1\n",
+      ":2: the matrix has 1000000000000000000 rows, but in 76 bytes of text most of "
+      "them must be empty");
   expect_vector_error(
       array_header + "9223372036854775807 9223372036854775807\n",
       ":2: an array with 9223372036854775807 x 9223372036854775807 values does not fit "

@@ -4,277 +4,238 @@
 #ifndef TRIKKOS_IMPL_MATRIXMARKETREADER_HPP
 #define TRIKKOS_IMPL_MATRIXMARKETREADER_HPP
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
-#include <impl/Trikkos_LineReader.hpp>
-#include <impl/Trikkos_Scalar.hpp>
-#include <limits>
+#include <Kokkos_Core.hpp>
+#include <impl/Trikkos_MatrixMarketChunk.hpp>
 
 namespace Trikkos::Impl {
 
 enum class MatrixMarketContent { matrix, vector };
-enum class MatrixMarketFormat { coordinate, array };
-enum class MatrixMarketField { real, integer, complex, pattern };
-enum class MatrixMarketSymmetry { general, symmetric, skew_symmetric, hermitian };
 
-// In the order of the enumerations.
-inline constexpr std::array matrix_market_formats = {"coordinate", "array"};
-inline constexpr std::array matrix_market_fields = {"real", "integer", "complex", "pattern"};
-inline constexpr std::array matrix_market_symmetries = {"general", "symmetric", "skew-symmetric",
-                                                        "hermitian"};
-
-inline const char* name(MatrixMarketField field) {
-  return matrix_market_fields[static_cast<std::size_t>(field)];
-}
-inline const char* name(MatrixMarketSymmetry symmetry) {
-  return matrix_market_symmetries[static_cast<std::size_t>(symmetry)];
-}
+/// How much text a thread parses at a time: some thousand lines, which stay in its cache.
+inline constexpr std::size_t matrix_market_chunk = std::size_t(1) << 16;
 
 /// A Matrix Market file of Ts: the constructor reads header and size, `for_each` the entries. It
-/// holds a matrix (not of the format `array`) or a vector (not symmetric, one column).
+/// holds a matrix, or a vector (not symmetric, one column).
+///
+/// Blocks of lines are read one after the other; the host's threads parse their chunks side by
+/// side; then the entries are handed out in the order of the file. So what is reported is the first
+/// thing that is wrong, on its line, whatever the number of threads. What is held is one block.
 template <class T>
 class MatrixMarketReader {
  public:
   using Format = MatrixMarketFormat;
-  using Field = MatrixMarketField;
   using Symmetry = MatrixMarketSymmetry;
 
   /// \throws std::runtime_error unless the file starts with a header and size line fit for Ts
-  MatrixMarketReader(const std::string& path, MatrixMarketContent content) : m_lines(path) {
-    const bool vector = content == MatrixMarketContent::vector;
-    read_header();
-    if (!vector && m_format == Format::array) {
-      fail("a matrix of the format 'array' is dense, expected 'coordinate'");
+  MatrixMarketReader(const std::string& path, MatrixMarketContent content,
+                     std::size_t chunk_size = matrix_market_chunk)
+      : m_chunk_size(chunk_size),
+        m_chunks(8 * Host().concurrency()),
+        m_blocks(path, chunk_size * m_chunks.size()) {
+    at_line([&] {
+      read_kind();
+      if (content == MatrixMarketContent::vector && !m_header.is_general()) {
+        throw LineError{std::string("a vector cannot be '") + name(symmetry()) +
+                        "', expected 'general'"};
+      }
+      read_size();
+      if (content == MatrixMarketContent::vector && columns() != 1) {
+        throw LineError{"there are " + std::to_string(columns()) +
+                        " columns, expected a vector, one column"};
+      }
+    });
+  }
+
+  const std::string& path() const { return m_blocks.file().path(); }
+  Format format() const { return m_header.format; }
+  MatrixMarketField field() const { return m_header.field; }
+  Symmetry symmetry() const { return m_header.symmetry; }
+  std::int64_t rows() const { return m_header.rows; }
+  std::int64_t columns() const { return m_header.columns; }
+  /// The number of entries that the file promises.
+  std::int64_t entries() const { return m_header.entries; }
+  /// No more entries than these can be in the text: a line "1 1" has four characters.
+  std::int64_t most_entries() const {
+    const std::int64_t bytes = m_blocks.file().most_bytes();
+    return bytes < 0 ? entries() : std::min(entries(), bytes / 4 + 1);
+  }
+
+  /// Refuses sizes that only a typing error can mean, before they take all memory.
+  void expect_size_to_fit() const {
+    constexpr std::int64_t harmless = 10000000;
+    const std::int64_t bytes = m_blocks.file().most_bytes();
+    if (bytes < 0) return;
+    const std::string text = std::to_string(bytes) + " bytes of text ";
+    if (format() == Format::array && entries() > bytes) {
+      fail(text + "cannot hold " + std::to_string(entries()) + " values");
     }
-    if (vector && m_symmetry != Symmetry::general) {
-      fail(std::string("a vector cannot be '") + name(m_symmetry) + "', expected 'general'");
-    }
-    read_size();
-    if (vector && m_columns != 1) {
-      fail("there are " + std::to_string(m_columns) + " columns, expected a vector, one column");
+    if (rows() > harmless && rows() > bytes) {
+      fail("the matrix has " + std::to_string(rows()) + " rows, but in " + text +
+           "most of them must be empty");
     }
   }
 
-  Format format() const { return m_format; }
-  Symmetry symmetry() const { return m_symmetry; }
-  std::int64_t rows() const { return m_rows; }
-  std::int64_t columns() const { return m_columns; }
-  /// The size of the file, -1 where it is no regular file.
-  std::int64_t bytes() const { return m_lines.bytes(); }
+  /// A View of zeros. The last word says what they are, "rows".
+  template <class V>
+  V allocate(const std::string& label, std::int64_t count, const char* what) const {
+    constexpr std::int64_t largest = std::numeric_limits<std::ptrdiff_t>::max() /
+                                     std::int64_t(8 * sizeof(typename V::value_type));
+    if (count <= largest) {
+      try {
+        return V(label, count);
+      } catch (const std::exception&) {  // says so below
+      }
+    }
+    fail_memory(count, what);
+  }
+  [[noreturn]] void fail_memory(std::int64_t count, const char* what) const {
+    fail("there is not enough memory for " + std::to_string(count) + " " + what);
+  }
 
   /// Calls f(row, column, value) for the stored entries in the order of the file, counting from 0.
+  /// What they stand for above the diagonal is for f to say. Once only.
   template <class Function>
-  void for_each(Function&& f) {
-    const std::string promised = std::to_string(m_entries) + " entries that line " +
-                                 std::to_string(m_lines.number()) + " promises";
-    for (std::int64_t entry = 0; entry < m_entries; ++entry) {
-      if (!m_lines.next_content()) {
-        fail("the file ends after " + std::to_string(entry) + " of the " + promised);
-      }
-      std::int64_t row = entry, column = 0;
-      if (m_format == Format::coordinate) {
-        row = index("row", m_rows);
-        column = index("column", m_columns);
-        check_symmetry(row, column);
-      }
-      const T value = number();
-      expect_end_of_line();
-      if constexpr (is_complex_v<T>) {
-        if (m_symmetry == Symmetry::hermitian && row == column && value.imag() != 0) {
-          fail(place(row, column) + " is complex, expected a real diagonal in a hermitian matrix");
-        }
-      }
-      f(row, column, value);
+  void for_each(const Function& f) {
+    m_at = {0, first_row(0)};
+    while (next_block()) {
+      const std::size_t chunks = parse_block();
+      for (std::size_t c = 0; c < chunks; ++c) hand_out(m_chunks[c], f);
     }
-    if (m_lines.next_content()) {
-      m_lines.fail_expected("the end of the file after the " + promised, m_lines.rest());
+    if (m_entry < entries()) {
+      fail("the file ends after " + std::to_string(m_entry) + " of the " + promised());
     }
-  }
-
-  /// "row 3, column 4" as the file counts.
-  static std::string place(std::int64_t row, std::int64_t column) {
-    return "row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1);
   }
 
   /// \throws std::runtime_error `FILE:LINE: what`
-  [[noreturn]] void fail(const std::string& what) const { m_lines.fail(what); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error(path() + ":" + std::to_string(m_line > 0 ? m_line : 1) + ": " + what);
+  }
 
  private:
-  using Real = typename RealOf<T>::type;
+  using Host = Kokkos::DefaultHostExecutionSpace;
 
-  void read_header() {
-    constexpr const char* banner = "%%MatrixMarket matrix";
-    const bool any = m_lines.next();
-    if (any && m_lines.rest().starts_with("\x1f\x8b")) {
-      fail("the file is compressed, expected text; unpack it with gunzip");
-    }
-    const std::string_view line = m_lines.rest();
-    if (!same(m_lines.word(), "%%MatrixMarket") || !same(m_lines.word(), "matrix")) {
-      m_lines.fail_expected(
-          "a header such as '" + std::string(banner) + " coordinate real general'", line);
-    }
-    m_format = static_cast<Format>(choice("coordinate or array", matrix_market_formats));
-    m_field = static_cast<Field>(choice("real, integer, complex or pattern", matrix_market_fields));
-    m_symmetry = static_cast<Symmetry>(
-        choice("general, symmetric, skew-symmetric or hermitian", matrix_market_symmetries));
-    expect_end_of_line();
+  /// Where the next value of an array stands.
+  struct Place {
+    std::int64_t column, row;
+  };
 
-    if (m_field == Field::complex && !is_complex_v<T>) {
-      fail("the numbers are complex, expected real ones");
+  struct ParseChunks {
+    MatrixMarketChunk<T>* chunks;
+    const MatrixMarketHeader* header;
+    void operator()(int c) const { chunks[c].parse(*header); }
+  };
+
+  /// Calls f and says on which line what it throws went wrong.
+  template <class Function>
+  void at_line(const Function& f) const {
+    try {
+      f();
+    } catch (const LineError& error) {
+      fail(error.what);
     }
-    if ((m_symmetry == Symmetry::hermitian && m_field != Field::complex) ||
-        (m_symmetry == Symmetry::skew_symmetric && m_field == Field::pattern)) {
-      fail(std::string("'") + name(m_field) + "' and '" + name(m_symmetry) +
-           "' exclude each other");
+  }
+
+  bool next_block() {
+    if (m_text.empty()) m_text = m_blocks.next();
+    return !m_text.empty();
+  }
+
+  /// Goes on to the next line, false at the end of the file.
+  bool next_line(std::string_view& line) {
+    if (!next_block()) return false;
+    line = take_line(m_text);
+    ++m_line;
+    check_length(line);
+    return true;
+  }
+
+  void read_kind() {
+    std::string_view line;
+    next_line(line);
+    if (line.starts_with("\x1f\x8b")) {
+      throw LineError{
+          "the file is compressed, expected text: Trikkos was compiled without zlib "
+          "(TRIKKOS_HAVE_ZLIB), so unpack it with gunzip"};
     }
-    if (m_format == Format::array && m_field == Field::pattern) {
-      fail("'array' and 'pattern' exclude each other");
+    m_header.read_kind(LineWords(line));
+    if (m_header.field == MatrixMarketField::complex && !is_complex_v<T>) {
+      throw LineError{"the numbers are complex, expected real ones"};
     }
   }
 
   void read_size() {
-    const bool coordinate = m_format == Format::coordinate;
-    const std::string expected = std::string("a line 'rows columns") +
-                                 (coordinate ? " entries' with three" : "' with two") +
-                                 " integers that are not negative";
-    if (!m_lines.next_content()) {
-      fail("the file ends before its size, expected " + expected);
-    }
-    const std::string_view line = m_lines.rest();
-    const auto size = [&] {
-      std::int64_t value = 0;
-      if (!parse_integer(m_lines.word(), value) || value < 0) {
-        m_lines.fail_expected(expected, line);
+    std::string_view line;
+    do {
+      if (!next_line(line)) {
+        throw LineError{"the file ends before its size, expected " + m_header.expected_size()};
       }
-      return value;
-    };
-    m_rows = size();
-    m_columns = size();
-    if (coordinate) {
-      m_entries = size();
-    } else if (m_columns != 0 && m_rows > std::numeric_limits<std::int64_t>::max() / m_columns) {
-      fail("an array with " + std::to_string(m_rows) + " x " + std::to_string(m_columns) +
-           " values does not fit into 64 bits");
-    } else {
-      m_entries = m_rows * m_columns;
+    } while (LineWords(line).no_content());
+    m_header.read_size(LineWords(line));
+    m_size_line = m_line;
+  }
+
+  /// \return the number of chunks
+  std::size_t parse_block() {
+    std::size_t count = 0;
+    while (!m_text.empty() && count < m_chunks.size()) {
+      m_chunks[count++].text = take_lines(m_text, m_chunk_size);
     }
-    if (!m_lines.rest().empty()) m_lines.fail_expected(expected, line);
+    using Policy = Kokkos::RangePolicy<Host, Kokkos::Schedule<Kokkos::Dynamic>, int>;
+    const Host host;
+    Kokkos::parallel_for("Trikkos::MatrixMarketReader::parse",
+                         Policy(host, 0, static_cast<int>(count)).set_chunk_size(1),
+                         ParseChunks{m_chunks.data(), &m_header});
+    host.fence("Trikkos::MatrixMarketReader::parse");
+    return count;
   }
 
-  void check_symmetry(std::int64_t row, std::int64_t column) const {
-    if (m_symmetry == Symmetry::general || row > column) return;
-    if (row < column) {
-      fail(place(row, column) +
-           " is above the diagonal, expected the lower triangle only, as the "
-           "header says '" +
-           name(m_symmetry) + "'");
+  template <class Function>
+  void hand_out(const MatrixMarketChunk<T>& chunk, const Function& f) {
+    const std::int64_t lines_before = m_line;
+    for (const MatrixMarketEntry<T>& entry : chunk.entries) {
+      m_line = lines_before + entry.line;
+      expect_entry(chunk.text, entry.line);
+      hand_out(entry, f);
+      ++m_entry;
     }
-    if (m_symmetry == Symmetry::skew_symmetric) {
-      fail(place(row, column) +
-           " is on the diagonal, expected entries below it only, as the header says "
-           "'skew-symmetric'");
+    m_line = lines_before + chunk.lines;
+    if (chunk.no_memory) std::rethrow_exception(chunk.no_memory);
+    if (!chunk.wrong.empty()) {
+      expect_entry(chunk.text, chunk.lines);
+      fail(chunk.wrong);
     }
   }
-
-  std::int64_t index(const char* what, std::int64_t size) {
-    const std::string_view word = m_lines.word();
-    std::int64_t value = 0;
-    if (!parse_integer(word, value)) {
-      m_lines.fail_expected(std::string("a ") + what + " index", word);
-    }
-    if (value < 1 || value > size) {
-      fail(std::string("the ") + what + " index " + std::to_string(value) +
-           " is out of range, expected 1 to " + std::to_string(size));
-    }
-    return value - 1;
+  template <class Function>
+  void hand_out(const MatrixMarketEntry<T>& entry, const Function& f) {
+    if (format() == Format::coordinate) return f(entry.row, entry.column, entry.value);
+    at_line([&] { check_place(symmetry(), m_at.row, m_at.column, entry.value); });
+    f(m_at.row, m_at.column, entry.value);
+    if (++m_at.row == rows()) m_at.row = first_row(++m_at.column);
+  }
+  std::int64_t first_row(std::int64_t column) const {
+    return m_header.is_general() ? 0 : symmetry() == Symmetry::skew_symmetric ? column + 1 : column;
   }
 
-  T number() {
-    if (m_field == Field::pattern) return T(1);
-    if (m_field == Field::integer) {
-      const std::string_view word = m_lines.word();
-      std::int64_t value = 0;
-      if (!parse_integer(word, value)) m_lines.fail_expected("an integer", word);
-      return T(static_cast<Real>(value));
-    }
-    const Real real = real_number("a finite number");
-    if constexpr (is_complex_v<T>) {
-      if (m_field == Field::complex) return T(real, real_number("a finite imaginary part"));
-    }
-    return T(real);
+  std::string promised() const {
+    return std::to_string(entries()) + " entries that line " + std::to_string(m_size_line) +
+           " promises";
+  }
+  /// \param line  of the text
+  void expect_entry(std::string_view text, std::int64_t line) const {
+    if (m_entry < entries()) return;
+    while (--line > 0) take_line(text);
+    fail("expected the end of the file after the " + promised() + ", got " +
+         quoted(LineWords(take_line(text)).rest()));
   }
 
-  Real real_number(const char* expected) {
-    const std::string_view word = m_lines.word();
-    std::string_view digits = word;
-    if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);
-    // from_chars also reads "inf" and "nan", with a sign that must not follow another one.
-    const std::size_t first =
-        !digits.empty() && digits.size() == word.size() && digits.front() == '-';
-    const bool numeric = digits.size() > first && (is_digit(digits[first]) || digits[first] == '.');
-    Real value = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [rest, error] = numeric ? std::from_chars(digits.data(), end, value)
-                                       : std::from_chars_result{nullptr, std::errc{}};
-    if (rest != end || error == std::errc::invalid_argument) m_lines.fail_expected(expected, word);
-    if (error == std::errc::result_out_of_range) value = out_of_range(word);
-    return value;
-  }
-
-  // from_chars calls numbers too large and too small alike: only the large ones are wrong.
-  Real out_of_range(std::string_view word) const {
-    const std::string text(word);
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    if (end != text.c_str() + text.size() ||
-        !(std::abs(value) <= std::numeric_limits<Real>::max())) {
-      fail("the number " + quoted(word) + " is too large for " +
-           (std::is_same_v<Real, float> ? "float" : "double"));
-    }
-    return static_cast<Real>(value);
-  }
-
-  bool parse_integer(std::string_view word, std::int64_t& value) const {
-    std::string_view digits = word;
-    if (digits.size() > 1 && digits[0] == '+' && is_digit(digits[1])) digits.remove_prefix(1);
-    const char* const end = digits.data() + digits.size();
-    const auto [rest, error] = std::from_chars(digits.data(), end, value);
-    if (error == std::errc::result_out_of_range && rest == end) {
-      fail("the integer " + quoted(word) + " does not fit into 64 bits");
-    }
-    return error == std::errc{} && rest == end;
-  }
-
-  template <class Names>
-  std::size_t choice(const char* expected, const Names& names) {
-    const std::string_view word = m_lines.word();
-    const auto found = std::find_if(names.begin(), names.end(),
-                                    [&](const char* known) { return same(word, known); });
-    if (found == names.end()) m_lines.fail_expected(expected, word);
-    return found - names.begin();
-  }
-
-  void expect_end_of_line() const {
-    if (!m_lines.rest().empty()) m_lines.fail_expected("the end of the line", m_lines.rest());
-  }
-
-  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-  // Matrix Market's words may be written in upper or lower case.
-  static bool same(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [&](char x, char y) { return lower(x) == lower(y); });
-  }
-
-  LineReader m_lines;
-  Format m_format = Format::coordinate;
-  Field m_field = Field::real;
-  Symmetry m_symmetry = Symmetry::general;
-  std::int64_t m_rows = 0, m_columns = 0, m_entries = 0;
+  std::size_t m_chunk_size;
+  std::vector<MatrixMarketChunk<T>> m_chunks;
+  TextBlocks m_blocks;
+  std::string_view m_text;  // of the block, what was not read yet
+  MatrixMarketHeader m_header;
+  std::int64_t m_line = 0, m_size_line = 0;
+  std::int64_t m_entry = 0;  // the next one
+  Place m_at{0, 0};
 };
 
 }  // namespace Trikkos::Impl
