@@ -9,12 +9,18 @@
 
 namespace Trikkos {
 
+/// The two that keep the pattern of A.
+enum class IncompleteKind {
+  lu,       ///< ILU(0): L U, L with a unit diagonal
+  cholesky  ///< IC(0): L L^H, of a Hermitian A
+};
+
 /// What an incomplete factorisation does about a pivot that broke down: of ILU(0) one that is zero
 /// (or so small that its reciprocal overflows), of IC(0) one that is not positive.
 enum class OnBreakdown {
   fail,     ///< leaves it: solves give Inf or NaN. Later rows are eliminated without that row.
   replace,  ///< by a number
-  boost,    ///< raises every pivot, in modulus, to a part of the sum of moduli of its row of A
+  boost,    ///< raises small ones to a part of the sum of moduli of what is read of the row of A
   shift     ///< starts again with a larger diagonal, until no pivot breaks down
 };
 
@@ -41,8 +47,9 @@ class IncompleteOptions {
     m_value = value;
     return *this;
   }
-  /// Chooses OnBreakdown::boost: a pivot smaller than `part` times the sum of moduli of its row
-  /// becomes that large, with its sign (IC(0): positive).
+  /// Chooses OnBreakdown::boost: a pivot (of IC(0): its square) smaller than `part` times the sum
+  /// of moduli of its row becomes that large, with its sign (IC(0): positive). Moduli: of a complex
+  /// entry |re| + |im|, of a complex pivot the larger of both.
   constexpr IncompleteOptions& boost(double part) {
     m_on_breakdown = OnBreakdown::boost;
     m_value = part;
