@@ -83,15 +83,15 @@ class BiCgStab {
                      sums->rho + (1 - now));
     };
     const auto judge = [&](const Impl::KrylovSums<T>& s) {
-      const auto size = [](const Impl::SumOf<T>& v) { return Kokkos::abs(v); };
       const double square = s.rho[1 - now].square;
-      const double divisors[] = {size(s.rho[now].dot), size(s.sigma.dot), size(s.t.dot)};
+      double sum = square;
       using enum KrylovResult::Reason;
       auto reason = converged;
-      for (const double d : divisors)
-        if (d == 0) reason = breakdown;
-      if (!std::isfinite(divisors[0] + divisors[1] + divisors[2] + s.t.square + square))
-        reason = not_finite;
+      for (const auto* const divisor : {&s.rho[now], &s.sigma, &s.t}) {
+        if (divisor->is_lost()) reason = breakdown;
+        sum += Kokkos::abs(divisor->dot) + divisor->square + divisor->other_square;
+      }
+      if (!std::isfinite(sum)) reason = not_finite;
       return std::pair(reason, square);
     };
     Impl::KrylovSystem<T, Exec, Memory, Matrix> system(exec, *m_memory, A, b, x);

@@ -45,7 +45,8 @@ struct KrylovResult {
   enum class Reason {
     converged,
     max_iterations,             ///< not there yet
-    breakdown,                  ///< BiCgStab: a scalar that it divides by is zero, from x, too
+    breakdown,                  ///< BiCgStab: a scalar that it divides by is zero, as far as
+                                ///< numbers tell, and starting from x again did not help
     stagnation,                 ///< the recurrence has converged, x has not, and starting from x
                                 ///< again did not halve its residual: rounding admits no more
     indefinite,                 ///< ConjugateGradient: p^H A p <= 0 for some p
@@ -55,7 +56,7 @@ struct KrylovResult {
 
   Reason reason = Reason::converged;
   std::int64_t iterations = 0;
-  double residual = 0;    ///< |b - A x|; NaN if not finite
+  double residual = 0;    ///< |b - A x|; |b| if that is not finite
   double right_norm = 0;  ///< |b|
 
   bool ok() const { return reason == Reason::converged; }

@@ -67,8 +67,9 @@ class KrylovSystem {
     m_memory.history.clear();
     if (m_memory.n == 0) return m_result;
     measure_right();
-    m_result.right_norm = std::sqrt(m_right);
-    if (m_right == 0) {
+    m_result.right_norm = m_result.residual = std::sqrt(m_right);
+    if (!std::isfinite(m_right)) return ended(Reason::not_finite);
+    if (m_right == 0) {  // so is x
       Kokkos::parallel_for("Trikkos::Krylov::zero", range(m_exec, m_memory.n), SetToZero<T>{m_x});
       return m_result;
     }

@@ -27,17 +27,23 @@ KOKKOS_FORCEINLINE_FUNCTION double square(const T& x) {
   return add_square(static_cast<SumOf<T>>(x), 0.);
 }
 
-/// What a pass sums up, and the coefficient that follows from it.
+/// What a pass sums up, x^H y, |x|^2 and |y|^2, and the coefficient that follows from it.
 template <class T>
 struct KrylovSum {
   SumOf<T> dot = 0;
-  double square = 0;
+  double square = 0, other_square = 0;
   SumOf<T> quotient = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION KrylovSum& operator+=(const KrylovSum& b) {
     dot += b.dot;
     square += b.square;
+    other_square += b.other_square;
     return *this;
+  }
+  /// Whether x and y are at right angles, as far as numbers of T tell.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_lost() const {
+    constexpr double unit = Kokkos::Experimental::epsilon_v<Real<T>>;
+    return Kokkos::abs(dot) <= unit * Kokkos::sqrt(square) * Kokkos::sqrt(other_square);
   }
 };
 /// The last ones; in device memory.
@@ -65,7 +71,7 @@ void sum_into(const Exec& exec, const char* label, std::int64_t n, const Functor
                           Kokkos::View<KrylovSum<T>, typename Exec::memory_space, Unmanaged>(sum));
 }
 
-/// x^H y and |x|^2, and what `finish` makes of them.
+/// All of them, and what `finish` makes of them.
 template <class T, class Finish>
 struct Dot {
   using value_type = KrylovSum<T>;
@@ -75,6 +81,7 @@ struct Dot {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, value_type& sum) const {
     sum.dot += inner(x[i], y[i]);
     sum.square += square(x[i]);
+    sum.other_square += square(y[i]);
   }
   KOKKOS_INLINE_FUNCTION void final(value_type& sum) const { finish(sum); }
 };
@@ -172,19 +179,20 @@ struct CgUpdate {
 
 // ---- BiCGStab
 
-/// alpha = rho / sigma
+/// alpha = rho / sigma; zero where a divisor is lost, so that x stays.
 template <class T>
 struct BiCgStabAlpha {
   const KrylovSum<T>* rho;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(KrylovSum<T>& sigma) const {
-    sigma.quotient = finite_quotient(rho->dot, sigma.dot);
+    const bool is_lost = rho->is_lost() || sigma.is_lost();
+    sigma.quotient = is_lost ? SumOf<T>(0) : finite_quotient(rho->dot, sigma.dot);
   }
 };
 /// omega = t^H s / |t|^2
 struct BiCgStabOmega {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(KrylovSum<T>& t) const {
-    t.quotient = finite_quotient(t.dot, SumOf<T>(t.square));
+    t.quotient = t.is_lost() ? SumOf<T>(0) : finite_quotient(t.dot, SumOf<T>(t.square));
   }
 };
 /// p = r + beta (p - omega v)
@@ -226,6 +234,7 @@ struct BiCgStabUpdate {
     r[i] = fused(-omega, t[i], r[i]);
     sum.dot += inner(shadow[i], r[i]);
     sum.square += square(r[i]);
+    sum.other_square += square(shadow[i]);
   }
   KOKKOS_INLINE_FUNCTION void final(value_type& next) const {
     next.quotient = product(finite_quotient(next.dot, sums->rho[now].dot),
