@@ -10,15 +10,15 @@
 namespace Trikkos {
 
 /// The preconditioned BiCGStab method (van der Vorst 1992) for any nonsingular A: its memory, and
-/// when it stops. It may break down, and says so; M acts from the right, so that residuals are those
-/// of A x = b.
+/// when it stops. It may break down, and says so; M acts from the right, so that residuals are
+/// those of A x = b.
 ///
 ///   const Trikkos::BiCgStab<double, Exec> bicgstab(exec, n, options);
 ///   Trikkos::KrylovResult r = Trikkos::solve(exec, bicgstab, A, M, b, x);  // or without M
 ///
 /// A and M are those of ConjugateGradient; M may be an IncompleteLu. An iteration is two products,
-/// two solves with M, three sums, and two other passes over vectors: 21 words a row beside A and M.
-/// It waits once, for all its sums together, and allocates nothing. Sums are in double. When the
+/// two solves with M, and five passes over vectors, 19 words a row. It waits once, for all its sums
+/// together, and allocates nothing. Sums are in double. When the
 /// recurrence says that x has converged, b - A x is computed anew (one more wait): only that
 /// counts. If it is too large, or at a breakdown, the method starts again from x, as long as that
 /// has halved the residual.
@@ -77,10 +77,10 @@ class BiCgStab {
       Impl::multiply(exec, A, z, t);
       Impl::sum_into(exec, "Trikkos::BiCgStab::omega", n,
                      Impl::Dot{second, residual, Impl::BiCgStabOmega{}}, &sums->t);
-      Impl::sum_into(exec, "Trikkos::BiCgStab::update", n,
-                     Impl::BiCgStabUpdate<T>{sums, now, y.data(), z.data(), second, of_shadow, x,
-                                             r.data()},
-                     sums->rho + (1 - now));
+      Impl::sum_into(
+          exec, "Trikkos::BiCgStab::update", n,
+          Impl::BiCgStabUpdate<T>{sums, now, y.data(), z.data(), second, of_shadow, x, r.data()},
+          sums->rho + (1 - now));
     };
     const auto judge = [&](const Impl::KrylovSums<T>& s) {
       const double square = s.rho[1 - now].square;

@@ -21,8 +21,8 @@ namespace Trikkos {
 /// a Plan of a tridiagonal matrix, a TriangularPlan), or what is called `M(exec, r, z)`. Views that
 /// they get are `Kokkos::View<T*, Exec::memory_space>`. M, too, must be positive definite.
 ///
-/// An iteration is one product, one solve with M, two sums, and two other passes over vectors: 14
-/// words a row beside A and M. It waits once, for all its sums together, and allocates nothing.
+/// An iteration is one product, one solve with M, and four passes over vectors, 13 words a row. It
+/// waits once, for all its sums together, and allocates nothing.
 /// Sums are in double. When the recurrence says that x has converged, b - A x is computed anew (one
 /// more wait): only that counts. If it is too large, the method starts again from x.
 ///

@@ -64,8 +64,8 @@ concept CsrSquareMatrix = is_csr_matrix_v<std::remove_cvref_t<T>>;
 
 namespace Impl {
 template <class Exec, class... Views>
-inline constexpr bool is_accessible_v<Exec, CsrMatrix<Views...>> =
-    (is_accessible_v<Exec, Views> && ...);
+inline constexpr bool is_accessible_v<Exec, CsrMatrix<Views...>> = (is_accessible_v<Exec, Views> &&
+                                                                    ...);
 }
 
 }  // namespace Trikkos

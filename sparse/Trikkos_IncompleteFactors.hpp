@@ -12,8 +12,8 @@
 
 namespace Trikkos {
 
-/// What IncompleteLu and IncompleteCholesky have in common: factors of a sparse matrix at the places
-/// that it has entries at, and on the diagonal, to be solved with many times.
+/// What IncompleteLu and IncompleteCholesky have in common: factors of a sparse matrix at the
+/// places that it has entries at, and on the diagonal, to be solved with many times.
 ///
 ///   const Trikkos::CsrMatrix A{row_map, entries, values};
 ///   const Trikkos::IncompleteLu ilu(exec, A);    // or IncompleteCholesky
@@ -46,10 +46,10 @@ class IncompleteFactors {
       : m_factors(std::make_shared<Factors>(exec, checked(A), checked(options))) {}
 
   /// New values at the places of those that the factors were made of: as many, in the same order;
-  /// the pattern is not looked at. Asynchronous, no allocation: one launch to gather them, one to
-  /// factor, one for each of both plans (OnBreakdown::shift: and twenty more, of which those that
-  /// nobody needs return at once, as nobody waits for the first attempt).
-  /// \throws std::invalid_argument for another number of rows or values
+  /// the pattern is not looked at. Asynchronous, no allocation: seven launches (`level_set`: more),
+  /// and with OnBreakdown::shift twenty more, of which those that nobody needs return at once, as
+  /// nobody waits for the first attempt. \throws std::invalid_argument for another number of rows
+  /// or values
   template <CsrSquareMatrix Matrix>
   void update(const Exec& exec, const Matrix& A) const {
     constexpr auto function = "Trikkos::IncompleteFactors::update";
@@ -107,7 +107,8 @@ class IncompleteFactors {
 };
 
 /// ILU(0): A = L U - R, L with a unit diagonal, R zero wherever A has an entry (Meijerink and van
-/// der Vorst 1977). They exist for every M-matrix and H-matrix, as for all diagonally dominant ones.
+/// der Vorst 1977). They exist for every M-matrix and H-matrix, as for all diagonally dominant
+/// ones.
 template <class T, ExecutionSpace Exec>
 class IncompleteLu : public IncompleteFactors<T, Exec, IncompleteKind::lu> {
   using IncompleteFactors<T, Exec, IncompleteKind::lu>::IncompleteFactors;

@@ -31,9 +31,9 @@ void for_entries(const HostMatrix<T>& A, const F& f) {
     for (int k = A.row_map[i]; k < A.row_map[i + 1]; ++k) f(i, A.entries[k], A.values[k]);
 }
 
-/// -1 or another number of modulus 1 between neighbours on a grid of m^d points, 2 d between a point
-/// and itself; `wind` is added to what comes from lower neighbours, and to the diagonal (upwind
-/// differences).
+/// -1 or another number of modulus 1 between neighbours on a grid of m^d points, 2 d between a
+/// point and itself; `wind` is added to what comes from lower neighbours, and to the diagonal
+/// (upwind differences).
 template <class T>
 HostMatrix<T> laplacian(int m, int d, double wind = 0) {
   T coupling(-1);
@@ -87,8 +87,8 @@ inline Reference::Wide square_root(Reference::Wide v) {
   return (r + v / r) / Reference::Wide(2);  // twice the digits
 }
 
-/// Factors at the places that A has, and on the diagonal, as the definition has it, row by row; real
-/// repairs only.
+/// Factors at the places that A has, and on the diagonal, as the definition has it, row by row;
+/// real repairs only.
 template <class T>
 class ReferenceFactors {
  public:
@@ -161,8 +161,7 @@ class ReferenceFactors {
     if (breakdowns++ == 0) breakdown_row = i;
     const Reference::Wide number = m_options.value();
     if (m_options.on_breakdown() == Trikkos::OnBreakdown::replace) return Wide(number);
-    if (m_options.on_breakdown() == Trikkos::OnBreakdown::boost)
-      return sign * Wide(number * scale);
+    if (m_options.on_breakdown() == Trikkos::OnBreakdown::boost) return sign * Wide(number * scale);
     return pivot;
   }
 

@@ -49,8 +49,7 @@ double entry_errors(const Factors& factors, const ReferenceFactors<T>& expected)
     for (const auto& [j, v] : row) {
       if (column[k] != j) return 1e300;
       largest = std::max(largest, static_cast<double>(Reference::modulus(v)));
-      const auto e =
-          static_cast<double>(Reference::modulus(Reference::widen(value[k++]) - v));
+      const auto e = static_cast<double>(Reference::modulus(Reference::widen(value[k++]) - v));
       if (!(e <= error)) error = e;
     }
     const double units = error / std::numeric_limits<Trikkos::Impl::Real<T>>::epsilon();
@@ -69,8 +68,7 @@ void expect_factors(const std::string& what, const HostMatrix<T>& A) {
   std::vector<T> first;
   for (const auto algorithm : ::Test::algorithms_of<Exec>()) {
     SCOPED_TRACE(what + ", " + name(algorithm));
-    const auto options =
-        IncompleteOptions{}.triangular(TriangularOptions{}.algorithm(algorithm));
+    const auto options = IncompleteOptions{}.triangular(TriangularOptions{}.algorithm(algorithm));
     const auto factors = factors_of<kind>(exec, matrix, options);
     EXPECT_TRUE(factors.status(exec).ok()) << factors.status(exec).why();
     EXPECT_EQ(factors.status(exec).why(), "ok");
@@ -380,8 +378,9 @@ TEST(TEST_CATEGORY, incomplete_errors) {
   EXPECT_EQ(error({0, 2, 1, 3}, {0, 1, 2}, 3),
             who + "row_map(2) is 1, expected at least 2 as the one before");
   EXPECT_EQ(error({0, 1, 2}, {0, 2}, 2), who + "entries(1) is 2, expected 0 to 1 (2 rows)");
-  EXPECT_EQ(error({0, 1, 2}, {0, 1}, 3), who + "values has 3 entries, expected 2 "
-                                               "(entries.extent(0))");
+  EXPECT_EQ(error({0, 1, 2}, {0, 1}, 3), who +
+                                             "values has 3 entries, expected 2 "
+                                             "(entries.extent(0))");
   EXPECT_EQ(error({}, {}, 0), "(no exception)");
   EXPECT_EQ(error({0}, {}, 0, IncompleteOptions{}.boost(-1)),
             who + "boost is -1.000000, expected a positive number");

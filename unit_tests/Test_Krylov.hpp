@@ -40,7 +40,7 @@ struct Solved {
 // From x = 0, or a given one.
 template <class T, class Exec, class Method, class Matrix, class M>
 Solved<T, Exec> solved_by(const Exec& exec, const Method& method, const Matrix& A, const M& m,
-                      const std::vector<T>& b, std::vector<T> x0 = {}) {
+                          const std::vector<T>& b, std::vector<T> x0 = {}) {
   if (x0.empty()) x0.resize(b.size());
   const auto right = ::Test::on_device<T, Exec>(b), x = ::Test::on_device<T, Exec>(x0);
   KrylovResult result;
@@ -258,7 +258,8 @@ void ends_have_words() {
   EXPECT_GT(later.result.iterations, 1);
   EXPECT_LT(later.result.residual, 2 * later.result.right_norm);
   const auto good = csr_on_device<Exec>(diagonal<double>(n, 1, 1));
-  EXPECT_EQ(solved_by(exec, cg, good, Scaling{-1}, b).result.reason, Reason::indefinite_preconditioner);
+  EXPECT_EQ(solved_by(exec, cg, good, Scaling{-1}, b).result.reason,
+            Reason::indefinite_preconditioner);
   EXPECT_EQ(solved_by(exec, bicgstab, negative, none, b).result.reason, Reason::converged);
 
   // b is at right angles to A b.
@@ -342,13 +343,11 @@ void errors_have_sentences() {
   const Exec exec;
   EXPECT_EQ(::Test::message([&] { ConjugateGradient<double, Exec>(exec, -1); }),
             "Trikkos::ConjugateGradient: n is -1, expected 0 or more");
-  EXPECT_EQ(::Test::message([&] {
-              BiCgStab<double, Exec>(exec, 1, KrylovOptions{}.max_iterations(-3));
-            }),
-            "Trikkos::BiCgStab: max_iterations is -3, expected 0 or more");
-  EXPECT_EQ(::Test::message([&] {
-              BiCgStab<double, Exec>(exec, 1, KrylovOptions{}.relative(std::nan("")));
-            }),
+  EXPECT_EQ(
+      ::Test::message([&] { BiCgStab<double, Exec>(exec, 1, KrylovOptions{}.max_iterations(-3)); }),
+      "Trikkos::BiCgStab: max_iterations is -3, expected 0 or more");
+  EXPECT_EQ(::Test::message(
+                [&] { BiCgStab<double, Exec>(exec, 1, KrylovOptions{}.relative(std::nan(""))); }),
             "Trikkos::BiCgStab: a tolerance is negative or no number, expected 0 or more");
   const auto A = csr_on_device<Exec>(diagonal<double>(3, 1, 1));
   const ConjugateGradient<double, Exec> three(exec, 3), four(exec, 4), none(exec, 0);

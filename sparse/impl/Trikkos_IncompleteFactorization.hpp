@@ -184,7 +184,8 @@ class IncompleteFactorization {
     const RowOrder natural{size(), true};
     m_algorithm = m_options.triangular().algorithm();
     if (m_algorithm == blocked) m_algorithm = sync_free;
-    if (m_algorithm == automatic && !on_host) m_algorithm = spin_safe_v<Exec> ? sync_free : level_set;
+    if (m_algorithm == automatic && !on_host)
+      m_algorithm = spin_safe_v<Exec> ? sync_free : level_set;
     if constexpr (on_host) {
       const bool may_divide = m_algorithm == automatic && exec.concurrency() > 1;
       if (may_divide || m_algorithm == point_to_point)
@@ -231,8 +232,9 @@ class IncompleteFactorization {
   // ---- the numbers
 
   int attempts() const {
-    return m_options.on_breakdown() == OnBreakdown::shift ? 1 + IncompleteOptions::largest_shift_count
-                                                          : 1;
+    return m_options.on_breakdown() == OnBreakdown::shift
+               ? 1 + IncompleteOptions::largest_shift_count
+               : 1;
   }
   double shift(int attempt) const {
     return attempt == 0 ? 0 : m_options.value() * std::ldexp(1., 2 * (attempt - 1));

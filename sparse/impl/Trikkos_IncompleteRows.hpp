@@ -9,9 +9,9 @@
 #include <impl/Trikkos_Fused.hpp>
 
 /// \file
-/// One row of ILU(0) and of IC(0): what both do to a pivot, and how they come to it. A row needs the
-/// rows of the columns that it has left of its diagonal. Every sum is in the order of columns, in
-/// spelled-out operations, so that whoever computes a row gets the same bits.
+/// One row of ILU(0) and of IC(0): what both do to a pivot, and how they come to it. A row needs
+/// the rows of the columns that it has left of its diagonal. Every sum is in the order of columns,
+/// in spelled-out operations, so that whoever computes a row gets the same bits.
 
 namespace Trikkos::Impl {
 
@@ -95,7 +95,8 @@ struct GatherRow {
       sum += modulus_sum(v);
     }
     scale[i] = sum;
-    const T d = value[rows.diagonal[i]], direction = kind == IncompleteKind::lu ? phase_of(d) : T(1);
+    const T d = value[rows.diagonal[i]],
+            direction = kind == IncompleteKind::lu ? phase_of(d) : T(1);
     const auto amount = static_cast<Real<T>>(attempt.shift) * sum;
     if (attempt.shift > 0) value[rows.diagonal[i]] = d + product(amount, direction);
     if (!(finite_probe(sum) == 0)) Kokkos::atomic_min(&attempt.report().not_finite_row, i);

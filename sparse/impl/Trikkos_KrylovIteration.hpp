@@ -119,8 +119,8 @@ class KrylovSystem {
     Kokkos::parallel_for("Trikkos::Krylov::copy", range(m_exec, m_memory.n),
                          CopyVector<T>{{m_x.data, m_x.stride}, copy.data()});
     multiply(m_exec, m_A, copy, q);
-    sum_into(m_exec, "Trikkos::Krylov::residual", m_memory.n,
-             Residual<T>{m_b, q.data(), r.data()}, residual);
+    sum_into(m_exec, "Trikkos::Krylov::residual", m_memory.n, Residual<T>{m_b, q.data(), r.data()},
+             residual);
     return m_result.residual =
                std::sqrt(fetch(m_exec, residual, "Trikkos::Krylov::residual").square);
   }

@@ -40,10 +40,9 @@ void multiply(const Exec& exec, const Matrix& A, const Vector& x, const Vector& 
     using Offset = typename decltype(A.row_map)::non_const_value_type;
     const Strided<const std::int32_t> column{
         reinterpret_cast<const std::int32_t*>(A.entries.data()), row_stride(A.entries)};
-    Kokkos::parallel_for(
-        "Trikkos::Krylov::multiply", range(exec, A.rows()),
-        CsrProduct<T, Offset>{strided<const Offset>(A.row_map), column, strided<const T>(A.values),
-                              x.data(), y.data()});
+    Kokkos::parallel_for("Trikkos::Krylov::multiply", range(exec, A.rows()),
+                         CsrProduct<T, Offset>{strided<const Offset>(A.row_map), column,
+                                               strided<const T>(A.values), x.data(), y.data()});
   } else {
     A(exec, x, y);
   }
