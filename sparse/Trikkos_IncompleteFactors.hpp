@@ -34,8 +34,8 @@ class IncompleteFactors {
   using value_type = T;
   using execution_space = Exec;
 
-  /// Allocates and waits. In double 60 bytes an entry of A and 160 a row, and what right-hand sides
-  /// take (TriangularOptions::rhs_count).
+  /// Allocates and waits. In double 48 bytes an entry of A and 100 a row, on a device some padding,
+  /// and what right-hand sides take (TriangularOptions::rhs_count).
   ///
   /// \param A  rows in any order; what stands several times in one place is added up. Of IC(0) only
   ///           the lower triangle is read, and not the imaginary part of the diagonal.

@@ -353,7 +353,7 @@ void expect_contract_of_triangles() {
 // Of a matrix with 5 diagonals: factors, and iterations, which wait once each.
 template <class Exec>
 void expect_contract_of_incomplete_factors() {
-  constexpr int m = 60, n = m * m;
+  constexpr int m = 20, n = m * m;
   Kokkos::View<int*, Kokkos::HostSpace> row_map("row_map", n + 1), entries("entries", 5 * n);
   Kokkos::View<double*, Kokkos::HostSpace> values("values", 5 * n);
   int count = 0;

@@ -261,6 +261,9 @@ void ends_have_words() {
   EXPECT_EQ(solved_by(exec, cg, good, Scaling{-1}, b).result.reason,
             Reason::indefinite_preconditioner);
   EXPECT_EQ(solved_by(exec, bicgstab, negative, none, b).result.reason, Reason::converged);
+  const auto twice = solved_by(exec, cg, Scaling{-2}, Scaling{-1}, b);  // both are not
+  EXPECT_EQ(twice.result.reason, Reason::indefinite_preconditioner);
+  EXPECT_EQ(twice.x, std::vector<double>(n));
 
   // b is at right angles to A b.
   HostMatrix<double> turn;
@@ -303,6 +306,13 @@ void ends_have_words() {
     c[n - 1] = bad;
     EXPECT_EQ(solved_by(exec, cg, good, none, c).result.reason, Reason::not_finite);
     EXPECT_EQ(solved_by(exec, bicgstab, good, none, c).result.reason, Reason::not_finite);
+    // Of a step, x is what it was.
+    const auto of_cg = solved_by(exec, cg, good, Scaling{bad}, b);
+    const auto of_bicgstab = solved_by(exec, bicgstab, good, Scaling{bad}, b);
+    EXPECT_EQ(of_cg.result.reason, Reason::not_finite);
+    EXPECT_EQ(of_bicgstab.result.reason, Reason::not_finite);
+    EXPECT_EQ(of_cg.x, std::vector<double>(n));
+    EXPECT_EQ(of_bicgstab.x, std::vector<double>(n));
   }
 }
 

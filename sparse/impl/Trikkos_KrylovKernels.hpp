@@ -63,6 +63,12 @@ KOKKOS_FORCEINLINE_FUNCTION S finite_quotient(const S& a, const S& b) {
   return finite_probe(q) == 0 ? q : S(0);
 }
 
+/// a x + y; a zero takes nothing of an x that is no number.
+template <class S, class T>
+KOKKOS_FORCEINLINE_FUNCTION T plus_multiple(const S& a, const T& x, const T& y) {
+  return a == S(0) ? y : fused(a, x, y);
+}
+
 template <class Exec, class Functor, class T>
 void sum_into(const Exec& exec, const char* label, std::int64_t n, const Functor& functor,
               KrylovSum<T>* sum) {
@@ -169,10 +175,8 @@ struct CgUpdate {
   T* r;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, value_type& sum) const {
     const auto alpha = static_cast<Real<T>>(Kokkos::real(sigma->quotient));
-    if (alpha > 0) {
-      x[i] = fused(alpha, p[i], x[i]);
-      r[i] = fused(-alpha, q[i], r[i]);
-    }
+    x[i] = plus_multiple(alpha, p[i], x[i]);
+    r[i] = plus_multiple(-alpha, q[i], r[i]);
     sum.square += square(r[i]);
   }
 };
@@ -215,7 +219,7 @@ struct BiCgStabHalfStep {
   const T* v;
   T* r;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    r[i] = fused(-T(sigma->quotient), v[i], r[i]);
+    r[i] = plus_multiple(-T(sigma->quotient), v[i], r[i]);
   }
 };
 /// x += alpha y + omega z, r = s - omega t; rho and beta of the next step.
@@ -230,8 +234,8 @@ struct BiCgStabUpdate {
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, value_type& sum) const {
     const T alpha(sums->sigma.quotient), omega(sums->t.quotient);
-    x[i] = fused(alpha, y[i], fused(omega, z[i], x[i]));
-    r[i] = fused(-omega, t[i], r[i]);
+    x[i] = plus_multiple(alpha, y[i], plus_multiple(omega, z[i], x[i]));
+    r[i] = plus_multiple(-omega, t[i], r[i]);
     sum.dot += inner(shadow[i], r[i]);
     sum.square += square(r[i]);
     sum.other_square += square(shadow[i]);
