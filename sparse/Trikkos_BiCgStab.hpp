@@ -18,10 +18,10 @@ namespace Trikkos {
 ///
 /// A and M are those of ConjugateGradient; M may be an IncompleteLu. An iteration is two products,
 /// two solves with M, and five passes over vectors, 19 words a row. It waits once, for all its sums
-/// together, and allocates nothing. Sums are in double. When the
-/// recurrence says that x has converged, b - A x is computed anew (one more wait): only that
-/// counts. If it is too large, or at a breakdown, the method starts again from x, as long as that
-/// has halved the residual.
+/// together, and allocates nothing; a solve waits three times beside, for |b| and for b - A x at
+/// first and at last. Sums are in double. When the recurrence says that x has converged, b - A x is
+/// computed anew (that wait): only it counts. If it is too large, or at a breakdown, the method
+/// starts again from x, as long as that has halved the residual.
 ///
 /// A handle, like a View: copies share the memory; it serves one solve at a time.
 template <class T, ExecutionSpace Exec>

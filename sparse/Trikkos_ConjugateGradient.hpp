@@ -22,9 +22,10 @@ namespace Trikkos {
 /// they get are `Kokkos::View<T*, Exec::memory_space>`. M, too, must be positive definite.
 ///
 /// An iteration is one product, one solve with M, and four passes over vectors, 13 words a row. It
-/// waits once, for all its sums together, and allocates nothing.
-/// Sums are in double. When the recurrence says that x has converged, b - A x is computed anew (one
-/// more wait): only that counts. If it is too large, the method starts again from x.
+/// waits once, for all its sums together, and allocates nothing; a solve waits three times beside,
+/// for |b| and for b - A x at first and at last. Sums are in double. When the recurrence says that x
+/// has converged, b - A x is computed anew (that wait): only it counts. If it is too large, the
+/// method starts again from x.
 ///
 /// A handle, like a View: copies share the memory; it serves one solve at a time.
 template <class T, ExecutionSpace Exec>

@@ -58,8 +58,8 @@ class IncompleteOptions {
   /// Chooses OnBreakdown::shift: what stands on the diagonal grows by `first` times the sum of
   /// moduli of its row, away from zero (IC(0): up), then by four times as much, and so on, at most
   /// `largest_shift_count` times (Manteuffel 1980, there relative to the diagonal). On ILU(0) a
-  /// shift of 1 always helps, as the matrix is then diagonally dominant, but for rows of zeros; on
-  /// IC(0) one of the number of entries of a row, for positive definite A.
+  /// shift above 1 always helps, as the matrix is then diagonally dominant, but for rows of zeros;
+  /// on IC(0) one of the number of entries of a row, for positive definite A.
   constexpr IncompleteOptions& shift(double first = 1. / 1024) {
     m_on_breakdown = OnBreakdown::shift;
     m_value = first;

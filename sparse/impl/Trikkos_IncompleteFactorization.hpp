@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_INCOMPLETEFACTORIZATION_HPP
 
 #include <Trikkos_TriangularPlan.hpp>
+#include <cmath>
 #include <impl/Trikkos_IncompleteRows.hpp>
 #include <optional>
 
