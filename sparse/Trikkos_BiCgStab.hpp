@@ -82,24 +82,27 @@ class BiCgStab {
           Impl::BiCgStabUpdate<T>{sums, now, y.data(), z.data(), second, of_shadow, x, r.data()},
           sums->rho + (1 - now));
     };
-    const auto judge = [&](const Impl::KrylovSums<T>& s) {
-      const double square = s.rho[1 - now].square;
-      double sum = square;
-      using enum KrylovResult::Reason;
-      auto reason = converged;
-      for (const auto* const divisor : {&s.rho[now], &s.sigma, &s.t}) {
-        if (divisor->is_lost()) reason = breakdown;
-        sum += Kokkos::abs(divisor->dot) + divisor->square + divisor->other_square;
-      }
-      if (!std::isfinite(sum)) reason = not_finite;
-      return std::pair(reason, square);
-    };
+    const auto judge = [&](const Impl::KrylovSums<T>& s) { return judged(s, now); };
     Impl::KrylovSystem<T, Exec, Memory, Matrix> system(exec, *m_memory, A, b, x);
     return system.iterate(step, judge);
   }
 
  private:
   using Memory = Impl::KrylovMemory<T, Exec, 7>;
+
+  /// What the sums of a step say, and |r|^2.
+  static std::pair<KrylovResult::Reason, double> judged(const Impl::KrylovSums<T>& s, int now) {
+    using enum KrylovResult::Reason;
+    const double square = s.rho[1 - now].square;
+    double sum = square;
+    auto reason = converged;
+    for (const auto* const divisor : {&s.rho[now], &s.sigma, &s.t}) {
+      if (divisor->is_lost()) reason = breakdown;
+      sum += Kokkos::abs(divisor->dot) + divisor->square + divisor->other_square;
+    }
+    return {std::isfinite(sum) ? reason : not_finite, square};
+  }
+
   std::shared_ptr<Memory> m_memory;
 };
 

@@ -23,8 +23,8 @@ namespace Trikkos {
 ///
 /// An iteration is one product, one solve with M, and four passes over vectors, 13 words a row. It
 /// waits once, for all its sums together, and allocates nothing; a solve waits three times beside,
-/// for |b| and for b - A x at first and at last. Sums are in double. When the recurrence says that x
-/// has converged, b - A x is computed anew (that wait): only it counts. If it is too large, the
+/// for |b| and for b - A x at first and at last. Sums are in double. When the recurrence says that
+/// x has converged, b - A x is computed anew (that wait): only it counts. If it is too large, the
 /// method starts again from x.
 ///
 /// A handle, like a View: copies share the memory; it serves one solve at a time.
@@ -72,22 +72,24 @@ class ConjugateGradient {
                      Impl::CgUpdate<T>{&sums->sigma, direction, product, x, r.data()},
                      &sums->residual);
     };
-    const auto judge = [&](const Impl::KrylovSums<T>& s) {
-      const double rho = Kokkos::real(s.rho[now].dot), sigma = Kokkos::real(s.sigma.dot);
-      const double square = s.residual.square;
-      using enum KrylovResult::Reason;
-      const auto reason = !std::isfinite(rho + sigma + square) ? not_finite
-                          : rho <= 0                           ? indefinite_preconditioner
-                          : sigma <= 0                         ? indefinite
-                                                               : converged;
-      return std::pair(reason, square);
-    };
+    const auto judge = [&](const Impl::KrylovSums<T>& s) { return judged(s, now); };
     Impl::KrylovSystem<T, Exec, Memory, Matrix> system(exec, *m_memory, A, b, x);
     return system.iterate(step, judge);
   }
 
  private:
   using Memory = Impl::KrylovMemory<T, Exec, 4>;
+
+  /// What the sums of a step say, and |r|^2.
+  static std::pair<KrylovResult::Reason, double> judged(const Impl::KrylovSums<T>& s, int now) {
+    using enum KrylovResult::Reason;
+    const double rho = Kokkos::real(s.rho[now].dot), sigma = Kokkos::real(s.sigma.dot);
+    const double square = s.residual.square;
+    if (!std::isfinite(rho + sigma + square)) return {not_finite, square};
+    if (rho <= 0) return {indefinite_preconditioner, square};
+    return {sigma <= 0 ? indefinite : converged, square};
+  }
+
   std::shared_ptr<Memory> m_memory;
 };
 

@@ -11,6 +11,7 @@
 #include <impl/Trikkos_Check.hpp>
 #include <impl/Trikkos_KrylovKernels.hpp>
 #include <impl/Trikkos_Residual.hpp>
+#include <utility>
 #include <vector>
 
 /// \file
