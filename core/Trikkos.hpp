@@ -9,12 +9,17 @@
 
 #include <Trikkos_Algorithm.hpp>
 #include <Trikkos_BackwardError.hpp>
+#include <Trikkos_BiCgStab.hpp>
 #include <Trikkos_Computed.hpp>
 #include <Trikkos_Concepts.hpp>
+#include <Trikkos_ConjugateGradient.hpp>
 #include <Trikkos_CsrMatrix.hpp>
 #include <Trikkos_CsrTriangle.hpp>
 #include <Trikkos_Gallery.hpp>
+#include <Trikkos_IncompleteFactors.hpp>
+#include <Trikkos_IncompleteOptions.hpp>
 #include <Trikkos_KernelFactors.hpp>
+#include <Trikkos_KrylovOptions.hpp>
 #include <Trikkos_Marshal.hpp>
 #include <Trikkos_MatrixMarket.hpp>
 #include <Trikkos_MatrixMarketSymmetry.hpp>

@@ -12,6 +12,26 @@
 
 namespace Trikkos {
 
+namespace Impl {
+/// \throws std::invalid_argument for an algorithm that Exec does not have, or no right-hand side
+template <class Exec>
+void check_triangular_options(const char* function, const TriangularOptions& options) {
+  const auto refuse = [&](const char* expected) {
+    throw std::invalid_argument(std::string(function) + ": algorithm is " +
+                                name(options.algorithm()) + ", expected " + expected);
+  };
+  if (options.algorithm() == TriangularAlgorithm::point_to_point && !is_host_v<Exec>)
+    refuse("another on a device");
+  const bool spins = options.algorithm() == TriangularAlgorithm::sync_free ||
+                     options.algorithm() == TriangularAlgorithm::blocked;
+  if (spins && !spin_safe_v<Exec>)
+    refuse("another: threads of this device must not wait for each other");
+  if (options.rhs_count() < 1)
+    throw std::invalid_argument(std::string(function) + ": rhs_count is " +
+                                std::to_string(options.rhs_count()) + ", expected 1 or more");
+}
+}  // namespace Impl
+
 /// A sparse triangle made ready to be solved with many times.
 ///
 ///   const Trikkos::CsrTriangle L{row_map, entries, values, Trikkos::Uplo::lower};
@@ -105,7 +125,6 @@ class TriangularPlan {
 
  private:
   using Solver = Impl::TriangularSolver<T, Exec>;
-  static constexpr const char* function = "Trikkos::TriangularPlan";
 
   template <class Matrix>
   static const Matrix& checked(const Matrix& A) {
@@ -115,19 +134,7 @@ class TriangularPlan {
     return A;
   }
   static const TriangularOptions& checked(const TriangularOptions& options) {
-    const auto refuse = [&](const char* expected) {
-      throw std::invalid_argument(std::string(function) + ": algorithm is " +
-                                  name(options.algorithm()) + ", expected " + expected);
-    };
-    if (options.algorithm() == TriangularAlgorithm::point_to_point && !Impl::is_host_v<Exec>)
-      refuse("another on a device");
-    const bool spins = options.algorithm() == TriangularAlgorithm::sync_free ||
-                       options.algorithm() == TriangularAlgorithm::blocked;
-    if (spins && !Impl::spin_safe_v<Exec>)
-      refuse("another: threads of this device must not wait for each other");
-    if (options.rhs_count() < 1)
-      throw std::invalid_argument(std::string(function) + ": rhs_count is " +
-                                  std::to_string(options.rhs_count()) + ", expected 1 or more");
+    Impl::check_triangular_options<Exec>("Trikkos::TriangularPlan", options);
     return options;
   }
 

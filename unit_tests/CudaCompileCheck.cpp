@@ -80,6 +80,20 @@ void sparse_triangles(const Exec& exec) {
   Trikkos::solve(exec, plan, x, x);
   static_cast<void>(plan.status(exec));
 }
+template <class Exec>
+void incomplete_factors(const Exec& exec) {
+  const Kokkos::View<int*, Exec> row_map("row_map", 1001), entries("entries", 0);
+  const Kokkos::View<T*, Exec> values("values", 0), b("b", 1000), x("x", 1000);
+  const Trikkos::CsrMatrix A{row_map, entries, values};
+  const Trikkos::IncompleteLu lu(exec, A);
+  const Trikkos::IncompleteCholesky cholesky(exec, A, Trikkos::IncompleteOptions{}.shift());
+  lu.update(exec, A);
+  static_cast<void>(cholesky.status(exec));
+  const Trikkos::ConjugateGradient<T, Exec> cg(exec, 1000);
+  const Trikkos::BiCgStab<T, Exec> bicgstab(exec, 1000);
+  static_cast<void>(Trikkos::solve(exec, cg, A, cholesky, b, x));
+  static_cast<void>(Trikkos::solve(exec, bicgstab, A, lu, b, x));
+}
 /// The way to levels where threads must not wait for each other.
 [[maybe_unused]] void levels(const Exec& exec, const Trikkos::Impl::TrianglePattern<Exec>& pattern,
                              const Trikkos::Impl::CsrPattern& given) {
@@ -130,6 +144,7 @@ void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   host_calls(exec);
   marshaling(exec);
   sparse_triangles(exec);
+  incomplete_factors(exec);
   if constexpr (std::is_same_v<T, double>) {
     files(exec);
     pentadiagonal(exec);
@@ -139,7 +154,10 @@ void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   }
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Kokkos::complex<float>>)
     host_calls(Host{});
-  if constexpr (std::is_same_v<T, double>) sparse_triangles(Host{});
+  if constexpr (std::is_same_v<T, double>) {
+    sparse_triangles(Host{});
+    incomplete_factors(Host{});
+  }
   marshaling(Host{});
   Kokkos::parallel_for("thread", Kokkos::RangePolicy<Exec>(exec, 0, 1), inside);
   const auto bytes = static_cast<int>(

@@ -350,6 +350,68 @@ void expect_contract_of_triangles() {
   }
 }
 
+// Of a matrix with 5 diagonals: factors, and iterations, which wait once each.
+template <class Exec>
+void expect_contract_of_incomplete_factors() {
+  constexpr int m = 20, n = m * m;
+  Kokkos::View<int*, Kokkos::HostSpace> row_map("row_map", n + 1), entries("entries", 5 * n);
+  Kokkos::View<double*, Kokkos::HostSpace> values("values", 5 * n);
+  int count = 0;
+  for (int i = 0; i < n; ++i) {
+    for (const int j : {i - m, i - 1, i, i + 1, i + m})
+      if (j >= 0 && j < n) {
+        values(count) = j == i ? 4.1 : -1;
+        entries(count++) = j;
+      }
+    row_map(i + 1) = count;
+  }
+  const auto there = [](const auto& v) {
+    return Kokkos::create_mirror_view_and_copy(typename Exec::memory_space{}, v);
+  };
+  const Exec exec = other_instance<Exec>();
+  const Trikkos::CsrMatrix A{there(row_map), there(entries), there(values)};
+  const Kokkos::View<double*, Exec> b("b", n), x("x", n);
+  Kokkos::deep_copy(exec, b, 1.);
+  const auto expect_named = [&](const Trace& trace) {
+    EXPECT_EQ(foreign_labels(trace), Strings{});
+    EXPECT_EQ(foreign_kernels(trace, device_id(exec)), Strings{});
+    EXPECT_FALSE(trace.kernels.empty());
+  };
+  const auto expect_kept = [&](const Trace& trace) {
+    EXPECT_EQ(waits(trace), Strings{});
+    expect_named(trace);
+  };
+  for (const auto& options : {Trikkos::IncompleteOptions{}, Trikkos::IncompleteOptions{}.shift()}) {
+    expect_named(watch([&] { const Trikkos::IncompleteLu made(exec, A, options); }));
+    const Trikkos::IncompleteCholesky factors(exec, A, options);
+    for (int run = 0; run < 2; ++run) {
+      expect_kept(watch([&] { factors.update(exec, A); }));
+      expect_kept(watch([&] { Trikkos::solve(exec, factors, b, x); }));
+    }
+    EXPECT_TRUE(factors.status(exec).ok());
+  }
+
+  const Trikkos::IncompleteLu lu(exec, A);
+  const auto expect_one_wait_each = [&](const auto& method) {
+    Kokkos::deep_copy(exec, x, 0.);
+    Trikkos::KrylovResult result;
+    const auto trace = watch([&] { result = Trikkos::solve(exec, method, A, lu, b, x); });
+    EXPECT_TRUE(result.ok()) << result.why();
+    EXPECT_GT(result.iterations, 5);
+    EXPECT_EQ(trace.allocations, Strings{});
+    EXPECT_EQ(trace.deallocations, Strings{});
+    expect_named(trace);
+    EXPECT_TRUE(has_region(trace, "Trikkos::solve"));
+    const auto named = [](const Event& e) { return e.label.starts_with("Trikkos::Krylov"); };
+    // and for |b|, the first residual, and the last
+    EXPECT_EQ(std::count_if(trace.fences.begin(), trace.fences.end(), named),
+              result.iterations + 3);
+    for (const Event& e : trace.fences) EXPECT_EQ(e.device, device_id(exec)) << e.label;
+  };
+  expect_one_wait_each(Trikkos::ConjugateGradient<double, Exec>(exec, n));
+  expect_one_wait_each(Trikkos::BiCgStab<double, Exec>(exec, n));
+}
+
 // Calls that allocate and wait, but say whose they are and where they work.
 template <class T, class Exec>
 void expect_names() {
@@ -517,6 +579,9 @@ TEST(TEST_CATEGORY, contract_of_computed_matrices) {
   expect_contract_of_computed_matrices<TEST_EXECSPACE>();
 }
 TEST(TEST_CATEGORY, contract_of_triangles) { expect_contract_of_triangles<TEST_EXECSPACE>(); }
+TEST(TEST_CATEGORY, contract_of_incomplete_factors) {
+  expect_contract_of_incomplete_factors<TEST_EXECSPACE>();
+}
 TEST(TEST_CATEGORY, contract_names_everything) { expect_names<double, TEST_EXECSPACE>(); }
 TEST(TEST_CATEGORY, contract_status_waits_for_its_instance) {
   expect_status_waits_for_its_instance<TEST_EXECSPACE>();

@@ -114,6 +114,20 @@ void launch_tickets(const Exec& exec, const char* label, Tickets* tickets, std::
   }
 }
 
+/// A body that needs no copies, of one system.
+template <class Row>
+struct AlwaysOneCopy {
+  struct Work {
+    Row row;
+    template <int group>
+    KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t p, std::int64_t last, std::int64_t) const {
+      row.template solve<group>(p, last);
+    }
+  };
+  Row row;
+  KOKKOS_FORCEINLINE_FUNCTION Work start(std::int32_t, std::int64_t) const { return {row}; }
+};
+
 }  // namespace Trikkos::Impl
 
 #endif

@@ -130,8 +130,8 @@ std::int64_t find_first(const Exec& exec, const char* label, std::int64_t count,
 /// The row map in 64 bits. Waits.
 /// \throws std::invalid_argument for a matrix that is none
 template <class Exec, class Matrix>
-Array<std::int64_t, Exec> checked_row_map(const Exec& exec, const Matrix& A) {
-  constexpr auto function = "Trikkos::TriangularPlan";
+Array<std::int64_t, Exec> checked_row_map(const Exec& exec, const Matrix& A,
+                                          const char* function = "Trikkos::TriangularPlan") {
   using Offset = typename decltype(A.row_map)::non_const_value_type;
   const auto refuse = [&](const std::string& what) {
     throw std::invalid_argument(std::string(function) + ": " + what);
@@ -173,12 +173,12 @@ Strided<const std::int32_t> columns_of(const Matrix& A) {
 /// \throws std::invalid_argument for a column outside the matrix
 template <class Exec>
 void check_columns(const Exec& exec, Strided<const std::int32_t> column, std::int64_t n,
-                   std::int64_t entries) {
+                   std::int64_t entries, const char* function = "Trikkos::TriangularPlan") {
   const std::int64_t k =
       find_first(exec, "Trikkos::TriangularPlan::check_columns", entries, CheckColumns{column, n});
   if (k == Diagnosis::clear) return;
   throw std::invalid_argument(
-      "Trikkos::TriangularPlan: entries(" + std::to_string(k) + ") is " +
+      std::string(function) + ": entries(" + std::to_string(k) + ") is " +
       std::to_string(fetch(exec, &column[k], "Trikkos::TriangularPlan::entries")) +
       ", expected 0 to " + std::to_string(n - 1) + " (" + std::to_string(n) + " rows)");
 }

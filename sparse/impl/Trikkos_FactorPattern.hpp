@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_FACTORPATTERN_HPP
+#define TRIKKOS_IMPL_FACTORPATTERN_HPP
+
+#include <Trikkos_CsrMatrix.hpp>
+#include <impl/Trikkos_LevelOrder.hpp>
+#include <impl/Trikkos_PackedTriangle.hpp>
+
+/// \file
+/// Where incomplete factors have entries: where A has some, and on the diagonal. Rows are sorted by
+/// column; what A has several times is one entry, which has several sources.
+
+namespace Trikkos::Impl {
+
+/// Row i has the entries start[i] to start[i + 1]. Entry k is the sum of the given values numbered
+/// source[first_source[k]] to source[first_source[k + 1]], but for those that are negative.
+struct FactorRows {
+  const std::int64_t* start;
+  const std::int32_t* column;
+  const std::int64_t* diagonal;  // entry of each row
+  const std::int64_t* first_source;
+  const std::int64_t* source;
+};
+
+/// Which entries of A are read: all, or those of the lower triangle.
+struct FactorShape {
+  bool is_lower;
+  KOKKOS_FORCEINLINE_FUNCTION bool wants(std::int64_t i, std::int64_t j) const {
+    return !is_lower || j <= i;
+  }
+};
+
+/// What is wanted of each row, and its diagonal, be it stored or not.
+struct CountSources {
+  CsrPattern A;
+  FactorShape shape;
+  std::int64_t* count;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    std::int64_t wanted = 1;
+    for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      wanted += shape.wants(i, A.column[k]);
+    count[i] = wanted;
+  }
+};
+struct CollectSources {
+  CsrPattern A;
+  FactorShape shape;
+  TriangleRows rows;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    std::int64_t at = rows.start[i];
+    rows.needed[at] = static_cast<std::int32_t>(i);
+    rows.source[at++] = -1;  // sorts before what is stored
+    for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
+      if (!shape.wants(i, A.column[k])) continue;
+      rows.needed[at] = A.column[k];
+      rows.source[at++] = k;
+    }
+  }
+};
+
+KOKKOS_FORCEINLINE_FUNCTION bool begins_entry(const TriangleRows& sorted, std::int64_t row,
+                                              std::int64_t k) {
+  return k == sorted.start[row] || sorted.needed[k] != sorted.needed[k - 1];
+}
+
+struct CountColumns {
+  TriangleRows sorted;
+  std::int64_t* count;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    std::int64_t columns = 0;
+    for (std::int64_t k = sorted.start[i]; k < sorted.start[i + 1]; ++k)
+      columns += begins_entry(sorted, i, k);
+    count[i] = columns;
+  }
+};
+struct ListColumns {
+  TriangleRows sorted;
+  const std::int64_t* start;
+  std::int64_t n;
+  std::int32_t* column;
+  std::int64_t *diagonal, *first_source;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    std::int64_t entry = start[i];
+    for (std::int64_t k = sorted.start[i]; k < sorted.start[i + 1]; ++k) {
+      if (!begins_entry(sorted, i, k)) continue;
+      if (sorted.needed[k] == i) diagonal[i] = entry;
+      column[entry] = sorted.needed[k];
+      first_source[entry++] = k;
+    }
+    if (i == n - 1) first_source[entry] = sorted.start[n];
+  }
+};
+
+/// Rows whose diagonal entry has no source but the one that sets it to zero.
+struct MissingDiagonals {
+  FactorRows rows;
+
+  struct First {};
+  struct Count {};
+  KOKKOS_INLINE_FUNCTION void operator()(First, std::int64_t i, std::int64_t& first) const {
+    if (is_missing(i) && i < first) first = i;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t i, std::int64_t& count) const {
+    count += is_missing(i);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION bool is_missing(std::int64_t i) const {
+    const std::int64_t d = rows.diagonal[i];
+    return rows.first_source[d + 1] - rows.first_source[d] == 1;
+  }
+};
+
+/// The memory behind FactorRows.
+template <class Exec>
+struct FactorPattern {
+  std::int64_t n = 0, entries = 0;
+  std::int64_t missing_row = -1, missing = 0;  // diagonal entries
+  Array<std::int64_t, Exec> start, diagonal, first_source, source;
+  Array<std::int32_t, Exec> column;
+
+  FactorRows rows() const {
+    return {start.data(), column.data(), diagonal.data(), first_source.data(), source.data()};
+  }
+  CsrPattern as_given() const { return {start.data(), {column.data(), 1}}; }
+};
+
+/// Waits.
+template <class Exec>
+void find_missing_diagonals(const Exec& exec, FactorPattern<Exec>& pattern) {
+  constexpr auto label = "Trikkos::IncompleteFactors::find_missing";
+  const MissingDiagonals missing{pattern.rows()};
+  std::int64_t first = Diagnosis::clear;
+  Kokkos::parallel_reduce(label, range<MissingDiagonals::First>(exec, pattern.n), missing,
+                          Kokkos::Min<std::int64_t>(first));
+  exec.fence(label);
+  if (first == Diagnosis::clear) return;
+  pattern.missing_row = first;
+  Kokkos::parallel_reduce(label, range<MissingDiagonals::Count>(exec, pattern.n), missing,
+                          Kokkos::Sum<std::int64_t>(pattern.missing));
+  exec.fence(label);
+}
+
+/// Waits.
+template <class Exec>
+FactorPattern<Exec> factor_pattern(const Exec& exec, const CsrPattern& A, std::int64_t n,
+                                   FactorShape shape) {
+  FactorPattern<Exec> r;
+  r.n = n;
+  r.start = new_array<std::int64_t>(exec, "start", n + 1, std::int64_t(0));
+  if (n == 0) return r;
+  const auto begin = new_array<std::int64_t>(exec, "sources", n + 1, std::int64_t(0));
+  Kokkos::parallel_for("Trikkos::IncompleteFactors::count_sources", range(exec, n),
+                       CountSources{A, shape, begin.data()});
+  sum_up(exec, begin.data(), n + 1);
+  const std::int64_t sources =
+      fetch(exec, begin.data() + n, "Trikkos::IncompleteFactors::count_sources");
+  const auto columns = new_array<std::int32_t>(exec, "columns", sources);
+  const auto rank = new_array<std::int32_t>(exec, "rank", n);
+  r.source = new_array<std::int64_t>(exec, "source", sources);
+  const TriangleRows sorted{begin.data(), columns.data(), r.source.data()};
+  Kokkos::parallel_for("Trikkos::IncompleteFactors::collect", range(exec, n),
+                       CollectSources{A, shape, sorted});
+  Kokkos::parallel_for("Trikkos::IncompleteFactors::list", range(exec, n),
+                       ListRows{{n, true}, rank.data()});
+  Kokkos::parallel_for("Trikkos::IncompleteFactors::sort_rows", range(exec, n),
+                       SortRows{sorted, rank.data()});
+
+  Kokkos::parallel_for("Trikkos::IncompleteFactors::count_columns", range(exec, n),
+                       CountColumns{sorted, r.start.data()});
+  sum_up(exec, r.start.data(), n + 1);
+  r.entries = fetch(exec, r.start.data() + n, "Trikkos::IncompleteFactors::count_columns");
+  r.column = new_array<std::int32_t>(exec, "column", r.entries);
+  r.diagonal = new_array<std::int64_t>(exec, "diagonal", n);
+  r.first_source = new_array<std::int64_t>(exec, "first_source", r.entries + 1);
+  Kokkos::parallel_for("Trikkos::IncompleteFactors::list_columns", range(exec, n),
+                       ListColumns{sorted, r.start.data(), n, r.column.data(), r.diagonal.data(),
+                                   r.first_source.data()});
+  find_missing_diagonals(exec, r);
+  exec.fence("Trikkos::IncompleteFactors::pattern");  // before what it worked in is freed
+  return r;
+}
+
+}  // namespace Trikkos::Impl
+
+#endif

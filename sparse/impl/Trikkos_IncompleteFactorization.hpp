@@ -1,0 +1,294 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_INCOMPLETEFACTORIZATION_HPP
+#define TRIKKOS_IMPL_INCOMPLETEFACTORIZATION_HPP
+
+#include <Trikkos_TriangularPlan.hpp>
+#include <cmath>
+#include <impl/Trikkos_IncompleteRows.hpp>
+#include <optional>
+
+/// \file
+/// What incomplete factors hold, and their phases: the pattern, the numbers, and plans to solve
+/// with both factors.
+
+namespace Trikkos::Impl {
+
+/// Rows by position, for who takes them in an order in which what a row needs is done.
+template <class T, IncompleteKind kind>
+struct FactorPositions {
+  static constexpr std::int64_t systems = 1;
+
+  IncompleteRow<T, kind> rows;
+  const std::int32_t* order;
+
+  KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t p, std::int64_t) const {
+    if (rows.attempt.is_needed()) factor(order[p]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void solve_range(std::int64_t first, std::int64_t last) const {
+    if (!rows.attempt.is_needed()) return;
+    for (std::int64_t p = first; p < last; ++p) factor(order[p]);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void factor(std::int64_t i) const {
+    const std::int64_t diagonal = rows.rows.diagonal[i];
+    for (std::int64_t k = rows.rows.start[i]; k < diagonal; ++k) rows.eliminate(i, k);
+    rows.finish(i);
+  }
+};
+
+/// One launch: each row waits for those that it needs. A row is many values, so unlike in a solve
+/// they are not their own flags: fences order them and the word that says that a row is done. See
+/// `SyncFreeRow` for the form of the loop.
+template <class T, IncompleteKind kind>
+struct FactorWhenReady {
+  IncompleteRow<T, kind> rows;
+  const std::int32_t* order;
+  std::int32_t* done;
+
+  template <int group>
+  KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t p, std::int64_t last) const {
+    if (!rows.attempt.is_needed()) return;
+    const std::int32_t i = order[p];
+    const std::int32_t* const group_end = done + order[last];
+    const std::int64_t diagonal = rows.rows.diagonal[i];
+    std::int64_t k = rows.rows.start[i];
+    bool is_done = false;
+    Backoff backoff;
+    while (true) {
+      if (is_done) {
+        if (group == 1 || relaxed_load(group_end) != 0) break;
+      } else if (k == diagonal) {
+        rows.finish(i);
+        Kokkos::memory_fence();
+        relaxed_store(done + i, 1);
+        is_done = true;
+      } else if (relaxed_load(done + rows.rows.column[k]) != 0) {
+        Kokkos::memory_fence();
+        rows.eliminate(i, k);
+        ++k;
+      } else {
+        backoff.wait();
+      }
+    }
+  }
+};
+
+template <class T, class Exec, IncompleteKind kind>
+class IncompleteFactorization {
+  static constexpr bool on_host = is_host_v<Exec>;
+  static constexpr const char* function = "Trikkos::IncompleteFactors";
+  using Solver = TriangularPlan<T, Exec>;
+
+ public:
+  template <class Matrix>
+  IncompleteFactorization(const Exec& exec, const Matrix& A, const IncompleteOptions& options)
+      : m_options(options), m_entries_given(A.entries.extent(0)) {
+    analyse(exec, A);
+    allocate(exec);
+    factor(exec, strided<const T>(A.values));
+    const CsrTriangle lower{m_pattern.start, m_pattern.column, m_value, Uplo::lower,
+                            kind == IncompleteKind::lu ? Diag::unit : Diag::non_unit};
+    CsrTriangle upper = lower;
+    TriangularOptions of_upper = options.triangular();
+    if constexpr (kind == IncompleteKind::lu) {
+      upper.uplo = Uplo::upper;
+      upper.diag = Diag::non_unit;
+    } else {
+      of_upper.transpose(Transpose::conjugate_transpose);
+    }
+    m_lower.emplace(exec, lower, options.triangular());
+    m_upper.emplace(exec, upper, of_upper);
+  }
+
+  /// New values: asynchronous, no allocation.
+  void update(const Exec& exec, const Strided<const T>& values) const {
+    factor(exec, values);
+    m_lower->update(exec, m_value);
+    m_upper->update(exec, m_value);
+  }
+
+  /// Waits.
+  IncompleteStatus status(const Exec& exec) const {
+    IncompleteStatus s;
+    if (size() == 0) return s;
+    struct All {
+      AttemptReport report[1 + IncompleteOptions::largest_shift_count];
+    };
+    const auto all = fetch(exec, reinterpret_cast<const All*>(m_reports.data()),
+                           "Trikkos::IncompleteFactors::status");
+    int last = 0;
+    while (last + 1 < attempts() && all.report[last].asks_for_another()) ++last;
+    const auto row = [](std::int64_t r) { return r == Diagnosis::clear ? -1 : r; };
+    s.missing_row = m_pattern.missing_row;
+    s.missing = m_pattern.missing;
+    s.breakdown_row = row(all.report[0].breakdown_row);
+    s.breakdowns = all.report[0].breakdowns;
+    s.shift = shift(last);
+    using enum IncompleteStatus::Reason;
+    const AttemptReport& r = all.report[last];
+    if (row(r.not_finite_row) >= 0) {
+      s.reason = not_finite;
+      s.row = r.not_finite_row;
+    } else if (row(r.stuck_row) >= 0) {
+      s.reason = kind == IncompleteKind::lu ? zero_pivot : indefinite;
+      s.row = r.stuck_row;
+    }
+    return s;
+  }
+
+  std::int64_t size() const { return m_pattern.n; }
+  std::int64_t entries() const { return m_pattern.entries; }
+  std::int64_t entries_given() const { return m_entries_given; }
+  const IncompleteOptions& options() const { return m_options; }
+  TriangularAlgorithm algorithm() const { return m_algorithm; }
+  const Solver& lower() const { return *m_lower; }
+  const Solver& upper() const { return *m_upper; }
+  auto factors() const {
+    return CsrMatrix{Array<const std::int64_t, Exec>(m_pattern.start),
+                     Array<const std::int32_t, Exec>(m_pattern.column),
+                     Array<const T, Exec>(m_value)};
+  }
+  std::size_t bytes() const {
+    const auto of = [](const auto&... array) {
+      return ((array.extent(0) * sizeof(*array.data())) + ...);
+    };
+    return m_lower->bytes() + m_upper->bytes() +
+           of(m_pattern.start, m_pattern.diagonal, m_pattern.first_source, m_pattern.source,
+              m_pattern.column, m_order, m_done, m_level_first, m_value, m_inverse, m_scale,
+              m_reports);
+  }
+
+ private:
+  // ---- the pattern
+
+  template <class Matrix>
+  void analyse(const Exec& exec, const Matrix& A) {
+    const std::int64_t n = A.rows();
+    expect_extent(function, "A", "columns", A.columns, n, "its rows");
+    const auto row_map = checked_row_map(exec, A, function);
+    const CsrPattern given{row_map.data(), columns_of(A)};
+    const std::int64_t stored =
+        n == 0 ? 0 : fetch(exec, row_map.data() + n, "Trikkos::IncompleteFactors::row_map");
+    check_columns(exec, given.column, n, stored, function);
+    m_pattern = factor_pattern(exec, given, n, FactorShape{kind == IncompleteKind::cholesky});
+    order_rows(exec);
+    exec.fence(function);  // before what it worked in is freed
+  }
+
+  /// Rows need those of their strict lower triangle.
+  void order_rows(const Exec& exec) {
+    using enum TriangularAlgorithm;
+    const CsrPattern pattern = m_pattern.as_given();
+    const auto needs = triangle_pattern(exec, pattern, {size(), true, true, false});
+    const RowOrder natural{size(), true};
+    m_algorithm = m_options.triangular().algorithm();
+    if (m_algorithm == blocked) m_algorithm = sync_free;
+    if (m_algorithm == automatic && !on_host)
+      m_algorithm = spin_safe_v<Exec> ? sync_free : level_set;
+    if constexpr (on_host) {
+      const bool may_divide = m_algorithm == automatic && exec.concurrency() > 1;
+      if (may_divide || m_algorithm == point_to_point)
+        m_schedule = point_to_point_schedule(needs.rows(), natural, exec.concurrency());
+      if (m_algorithm == automatic)  // the margin of choose_triangular_algorithm
+        m_algorithm = may_divide && m_schedule.speedup >= 1.3 ? point_to_point : serial;
+      if (m_algorithm == point_to_point) {
+        m_order = new_array<std::int32_t>(exec, "order", size());
+        std::copy(m_schedule.row.begin(), m_schedule.row.end(), m_order.data());
+        return;
+      }
+    }
+    if (m_algorithm == serial) {
+      m_order = new_array<std::int32_t>(exec, "order", size());
+      Kokkos::parallel_for("Trikkos::IncompleteFactors::list", range(exec, size()),
+                           ListRows{natural, m_order.data()});
+      return;
+    }
+    const auto levels = order_by_level(exec, natural, triangle_levels(exec, needs, pattern));
+    m_order = levels.row;
+    if (m_algorithm == level_set) keep_levels(exec, levels);
+  }
+  void keep_levels(const Exec& exec, const LevelOrder<Exec>& levels) {
+    m_links = level_links(levels);
+    m_first = levels.first;
+    if (on_host) return;
+    m_level_first = new_array<std::int32_t>(exec, "level_first", m_first.size());
+    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+    Kokkos::deep_copy(exec, m_level_first,
+                      Kokkos::View<const std::int32_t*, Kokkos::HostSpace, Unmanaged>(
+                          m_first.data(), m_first.size()));
+  }
+
+  void allocate(const Exec& exec) {
+    m_value = new_array<T>(exec, "factors", entries());
+    m_inverse = new_array<T>(exec, "inverse_pivots", size());
+    m_scale = new_array<Real<T>>(exec, "scale", size());
+    m_done = new_array<std::int32_t>(exec, "done", size());
+    m_reports =
+        new_array<AttemptReport>(exec, "reports", 1 + IncompleteOptions::largest_shift_count);
+    m_tickets = new_array(exec, "tickets", 1, Tickets{});
+  }
+
+  // ---- the numbers
+
+  int attempts() const {
+    return m_options.on_breakdown() == OnBreakdown::shift
+               ? 1 + IncompleteOptions::largest_shift_count
+               : 1;
+  }
+  double shift(int attempt) const {
+    return attempt == 0 ? 0 : m_options.value() * std::ldexp(1., 2 * (attempt - 1));
+  }
+
+  void factor(const Exec& exec, const Strided<const T>& values) const {
+    Kokkos::parallel_for("Trikkos::IncompleteFactors::reset", range(exec, m_reports.extent(0)),
+                         ResetAttempts{m_reports.data()});
+    for (int a = 0; a < attempts() && size() > 0; ++a) {
+      const Attempt attempt{m_reports.data(), a, shift(a)};
+      Kokkos::parallel_for("Trikkos::IncompleteFactors::gather", range(exec, size()),
+                           GatherRow<T, kind>{m_pattern.rows(), attempt, values, m_value.data(),
+                                              m_scale.data(), m_done.data()});
+      const PivotRule<T> rule{m_options.on_breakdown(), static_cast<Real<T>>(m_options.value())};
+      factor_rows(exec, IncompleteRow<T, kind>{{m_pattern.rows(), m_value.data(), m_inverse.data(),
+                                                m_scale.data(), rule, attempt}});
+    }
+  }
+  void factor_rows(const Exec& exec, const IncompleteRow<T, kind>& rows) const {
+    using enum TriangularAlgorithm;
+    const FactorPositions<T, kind> positions{rows, m_order.data()};
+    switch (m_algorithm) {
+      case sync_free:
+        return launch_tickets(
+            exec, "Trikkos::IncompleteFactors::sync_free", m_tickets.data(), size(), 1,
+            AlwaysOneCopy<FactorWhenReady<T, kind>>{{rows, m_order.data(), m_done.data()}});
+      case level_set:
+        return solve_levels(exec, positions, m_links, m_first, m_level_first.data());
+      case point_to_point:
+        if constexpr (on_host) return solve_point_to_point(exec, positions, m_schedule);
+        [[fallthrough]];
+      default:
+        return solve_serially(exec, positions, 0, size());
+    }
+  }
+
+  IncompleteOptions m_options;
+  std::int64_t m_entries_given;
+  FactorPattern<Exec> m_pattern;
+  TriangularAlgorithm m_algorithm = TriangularAlgorithm::automatic;
+  std::vector<LevelLink> m_links;
+  std::vector<std::int32_t> m_first;  // of each level
+  PointToPointSchedule m_schedule;
+
+  Array<std::int32_t, Exec> m_order, m_done, m_level_first;
+  Array<T, Exec> m_value, m_inverse;
+  Array<Real<T>, Exec> m_scale;
+  Array<AttemptReport, Exec> m_reports;
+  Array<Tickets, Exec> m_tickets;
+  std::optional<Solver> m_lower, m_upper;
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
