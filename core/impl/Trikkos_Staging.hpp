@@ -141,6 +141,17 @@ class Staging {
     else
       load_words(runs);
   }
+  /// A run that bulk copies are for, which one thread starts. All threads call it.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void load_run(T* to, const T* from, int words) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    const unsigned bytes = static_cast<unsigned>(sizeof(T)) * words;
+    m_bytes += bytes;
+    if (m_member.team_rank() == 0) start_bulk(to, from, bytes);
+#else
+    load_words(Runs<const T>{to, from, 1, words, 0, 0});
+#endif
+  }
   /// `count` runs of `words` words each, run(i) -> {scratch, memory}, that bulk copies are for: a
   /// run is all that a thread looks at. All threads call it.
   template <class Run>

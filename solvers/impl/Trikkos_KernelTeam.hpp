@@ -28,6 +28,26 @@ class KernelTeam {
   int m_rank;
 };
 
+template <class Member>
+inline constexpr bool is_kernel_team_v = false;
+template <class Member>
+inline constexpr bool is_kernel_team_v<KernelTeam<Member>> = true;
+
+/// How many threads, the first of a team, have a barrier of their own: those of a warp. None in a
+/// user's kernel, where a thread may have vector lanes.
+template <class Member>
+KOKKOS_FORCEINLINE_FUNCTION constexpr int threads_of_warp() {
+#ifdef __CUDA_ARCH__
+  if (!is_kernel_team_v<Member>) return 32;
+#endif
+  return 0;
+}
+KOKKOS_FORCEINLINE_FUNCTION void warp_barrier() {
+#ifdef __CUDA_ARCH__
+  __syncwarp();
+#endif
+}
+
 }  // namespace Trikkos::Impl
 
 #endif

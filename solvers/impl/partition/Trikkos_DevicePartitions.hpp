@@ -15,10 +15,10 @@
 #include <string>
 
 /// \file
-/// `segmented` and `spike` on a device. A team stages a tile of rows in its scratch with coalesced
-/// loads; each thread eliminates one partition of it, and a few levels of a tree merge the
-/// partitions' segments. Those that leave the tiles are the reduced system; once it is solved, the
-/// second pass repeats elimination and tree with the values around each segment known.
+/// `segmented` and `spike` on a device. A team stages a tile of rows in its scratch; each thread
+/// eliminates one partition of it, and a few levels of a tree merge the partitions' segments. Those
+/// that leave the tiles are the reduced system; once it is solved, the second pass repeats
+/// elimination and tree with the values around each segment known.
 ///
 /// Traffic: 2W + 2 words a row read in the first pass, as many read and 1 written in the second,
 /// and for W = 1 10 words a segment of `partition_size << levels` rows.
@@ -30,23 +30,30 @@ template <class T, class Elimination, int Rows, class Matrices>
 struct ReduceTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
+  static constexpr int teams = 1;  // as SubstituteTiles
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
   TileShape<T, Rows, W> shape;
   std::int64_t words, segments;
   int tiles;
+  bool in_bulk;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const std::int64_t system = member.league_rank() / tiles, tile = member.league_rank() % tiles;
+    const auto [system, tile] = split_index(member.league_rank(), tiles);
+    const StagedTile<T, Rows, W> staged{
+        shape, team_scratch<T, staging_alignment>(member, scratch_bytes(shape)),
+        tile * shape.tile_rows()};
+    Staging<Member> staging(member, staged.scratch + scratch_words(shape));
+    staged.load(member, staging, problem, system, in_bulk);
     if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
     const MatrixOf<Matrices> A = problem.A[system];
-    const StagedTile<T, Rows, W> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
-                                        tile * shape.tile_rows()};
-    staged.load(member, SystemRows<T, W, MatrixOf<Matrices>>{A, problem.b[system], staged.base});
-    Segment<T, W> s = elimination.reduce(staged.rows(t, A));
+    staging.wait();
+    staged.complete(member, A);
+    Segment<T, W> s = staged.is_whole(A.n) ? elimination.reduce(staged.template rows<Rows>(t, A))
+                                           : elimination.reduce(staged.rows(t, A));
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
         member, SegmentArray<T, W>{staged.scratch, shape.lanes()}, shape.lanes(), shape.levels(), s,
@@ -56,9 +63,12 @@ struct ReduceTiles {
       SegmentArray<T, W>{problem.storage + system * words, segments}.put(
           tile * shape.segments() + t, s);
   }
-  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
+  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
     const int bands = (2 * W + 2) * shape.band_words(), nodes = shape.node_words();
-    return sizeof(T) * (bands > nodes ? bands : nodes) + alignof(T);
+    return bands > nodes ? bands : nodes;
+  }
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
+    return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
   }
 };
 
@@ -73,66 +83,115 @@ struct SubstituteTiles {
   TileShape<T, Rows, W> shape;
   std::int64_t words, bounds_offset;
   int tiles;
+  bool in_bulk;
+
+  /// Whether rows make way for their pivot rows, so that they are eliminated once.
+  static constexpr bool keeps = Rows > 0 &&
+                                requires(const Elimination& e, const StagedRows<T, 1, W>& rows,
+                                         T (&spare)[2]) {
+    e.reduce(rows, spare);
+  };
+  /// That registers must not keep from running side by side: as many as the scratch of an SM holds.
+  static constexpr int teams = keeps && W == 1 && sizeof(T) == 8 ? 6 : 1;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const std::int64_t system = member.league_rank() / tiles;
-    const MatrixOf<Matrices> A = problem.A[system];
-    const Strided<const T> b = problem.b[system];
+    const auto [system, from_last] = split_index(member.league_rank(), tiles);
     // backwards: the tiles that the first pass read last may still be in the cache
-    const std::int64_t tile = tiles - 1 - member.league_rank() % tiles;
-    const StagedTile<T, Rows, W> staged{shape, team_scratch<T>(member, scratch_bytes(shape)),
-                                        tile * shape.tile_rows()};
-    const std::int64_t n = A.n;
-    const int lanes = shape.lanes(), levels = shape.levels();
-    const StagedRows<T, 1, W> rows = staged.rows(t, A);
-    const std::int64_t segment = tile * shape.segments() + (t >> levels);
+    const std::int64_t tile = tiles - 1 - from_last;
+    const StagedTile<T, Rows, W> staged{
+        shape, team_scratch<T, staging_alignment>(member, scratch_bytes(shape)),
+        tile * shape.tile_rows()};
+    Staging<Member> staging(member, staged.scratch + scratch_words(shape));
+    staged.load(member, staging, problem, system, in_bulk);
+
+    const std::int64_t segment = tile * shape.segments() + (t >> shape.levels());
     const T* const at = problem.storage + system * words + bounds_offset + 2 * W * segment;
-    auto bounds = bounds_from<T, W>([&](int k) { return at[k]; });
-    staged.load(member, SystemRows<T, W, MatrixOf<Matrices>>{A, b, staged.base});
+    const auto bounds = bounds_from<T, W>([&](int k) { return at[k]; });
+    const bool suspect = problem.diagnosis.is_suspect();
+    const MatrixOf<Matrices> A = problem.A[system];
+    staging.wait();
+    staged.complete(member, A);
 
-    const Diagnosis diagnosis = problem.diagnosis.of(system, n);
-    const bool suspect = diagnosis.is_suspect();
-    if (suspect)
-      elimination.diagnose(diagnosis, UnstagedRows<T, W, MatrixOf<Matrices>>{
-                                          A, b, staged.base + t * shape.rows(), rows.m});
-    T* const nodes = staged.nodes();
-    merge_tree(
-        member, SegmentArray<T, W>{nodes, lanes}, lanes, levels, elimination.reduce(rows),
-        [&](int slot, const Node& node) {
-          TRIKKOS_UNROLL(Node::words)
-          for (int k = 0; k < Node::words; ++k) nodes[k * lanes + slot] = node.g[k];
-        },
-        [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
-            const Segment<T, W>& merged, const Node& node) {
-          if (!suspect) return;
-          const int middle = (2 * pair + 1) * (lanes / (2 * h)) * shape.rows();
-          diagnose_merge(diagnosis, left, right, merged, node, staged.base + middle);
-        });
-    descend_tree(bounds, (lanes >> levels) + (t >> levels), (1 << levels) / 2, t,
-                 [&](int slot, int k) { return nodes[k * lanes + slot]; });
-
-    const Findings<T> found = elimination.substitute(rows, bounds);
-    member.team_barrier();
-
-    const Strided<T> to = problem.x[system];
-    PlaceWalk<T, Rows, W> walk(shape, t);
-    for (int i = 0; i < shape.rows(); ++i, walk.advance()) {
-      const std::int64_t row = staged.base + i * lanes + t;
-      if (row < n) to[row] = staged.band(2 * W + 1)[walk.place()];
+    Findings<T> found;
+    if constexpr (keeps) {
+      if (!suspect && staged.is_whole(A.n))
+        found = substitute_whole(member, staged, A, bounds);
+      else
+        found = substitute(member, staged, A, system, suspect, bounds);
+    } else {
+      found = substitute(member, staged, A, system, suspect, bounds);
     }
+    staged.store(member, problem.x[system], A.n);
+    if (!found.unstable && found.probe == 0) return;
+    const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
     const std::int64_t first = staged.base + t * shape.rows();
     if (found.unstable) diagnosis.report_unstable(first);
-    if (!(found.probe == 0))
-      for (int k = 0; k < rows.m; ++k)
-        if (!(finite_probe(rows.solution(k)) == 0)) {
-          diagnosis.report_solution(first + k);
-          break;
-        }
+    if (!(found.probe == 0)) report_solution(staged.rows(t, A), diagnosis, first);
+  }
+  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
+    return (2 * W + 2) * shape.band_words() + shape.node_words();
   }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
-    return sizeof(T) * ((2 * W + 2) * shape.band_words() + shape.node_words()) + alignof(T);
+    return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
+  }
+
+ private:
+  using Tile = StagedTile<T, Rows, W>;
+
+  template <class Member, class Matrix>
+  KOKKOS_FORCEINLINE_FUNCTION Findings<T> substitute_whole(const Member& member, const Tile& staged,
+                                                           const Matrix& A,
+                                                           Bounds<T, W> bounds) const {
+    const auto rows = staged.template rows<Rows>(member.team_rank(), A);
+    T spare[Rows];
+    descend(member, staged, elimination.reduce(rows, spare), bounds,
+            [](int, int, const auto&, const auto&, const auto&, const auto&) {});
+    return elimination.substitute(rows, spare, bounds);
+  }
+  /// Of any tile. Where something was not finite, it looks for the row.
+  template <class Member, class Matrix>
+  KOKKOS_FORCEINLINE_FUNCTION Findings<T> substitute(const Member& member, const Tile& staged,
+                                                     const Matrix& A, std::int64_t system,
+                                                     bool suspect, Bounds<T, W> bounds) const {
+    const int t = member.team_rank();
+    const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
+    const auto rows = staged.rows(t, A);
+    if (suspect)
+      elimination.diagnose(
+          diagnosis,
+          UnstagedRows<T, W, Matrix>{A, problem.b[system], staged.base + t * shape.rows(), rows.m});
+    descend(member, staged, elimination.reduce(rows), bounds,
+            [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
+                const Segment<T, W>& merged, const Node& node) {
+              if (!suspect) return;
+              const int middle = (2 * pair + 1) * (shape.lanes() / (2 * h)) * shape.rows();
+              diagnose_merge(diagnosis, left, right, merged, node, staged.base + middle);
+            });
+    return elimination.substitute(rows, bounds);
+  }
+  /// Repeats the tree of the first pass; `bounds` become those of the thread's own partition.
+  template <class Member, class Check>
+  KOKKOS_FORCEINLINE_FUNCTION void descend(const Member& member, const Tile& staged,
+                                           const Segment<T, W>& mine, Bounds<T, W>& bounds,
+                                           const Check& check) const {
+    const int t = member.team_rank(), lanes = shape.lanes(), levels = shape.levels();
+    const SegmentArray<T, W> slots{staged.nodes(), lanes};
+    merge_tree(
+        member, slots, lanes, levels, mine,
+        [&](int slot, const Node& node) {
+          TRIKKOS_UNROLL(Node::words)
+          for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
+        },
+        check);
+    descend_tree(bounds, (lanes >> levels) + (t >> levels), (1 << levels) / 2, t, slots);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void report_solution(const StagedRows<T, 1, W>& rows,
+                                                          const Diagnosis& diagnosis,
+                                                          std::int64_t first) {
+    for (int k = 0; k < rows.m; ++k)
+      if (!(finite_probe(rows.solution(k)) == 0)) return diagnosis.report_solution(first + k);
   }
 };
 
@@ -161,8 +220,13 @@ class DevicePartitions {
   void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "reduce", tile,
-             ReduceTiles<T, Elimination, Rows, Matrices>{
-                 problem, {}, tile, m_layout.words, m_layout.segments, tiles()});
+             ReduceTiles<T, Elimination, Rows, Matrices>{problem,
+                                                         {},
+                                                         tile,
+                                                         m_layout.words,
+                                                         m_layout.segments,
+                                                         tiles(),
+                                                         can_load_in_bulk(problem)});
     });
   }
   template <class Matrices = Systems<T, W>>
@@ -175,8 +239,13 @@ class DevicePartitions {
   void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "substitute", tile,
-             SubstituteTiles<T, Elimination, Rows, Matrices>{
-                 problem, {}, tile, m_layout.words, m_layout.bounds_offset, tiles()});
+             SubstituteTiles<T, Elimination, Rows, Matrices>{problem,
+                                                             {},
+                                                             tile,
+                                                             m_layout.words,
+                                                             m_layout.bounds_offset,
+                                                             tiles(),
+                                                             can_load_in_bulk(problem)});
     });
   }
   template <class Matrices = Systems<T, W>>
@@ -195,6 +264,24 @@ class DevicePartitions {
   }
   int tiles() const { return static_cast<int>(m_layout.tiles); }
 
+  template <class Matrices>
+  bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) const {
+    if constexpr (ComputedMatrices<Matrices>)
+      return false;
+    else {
+      const auto of = [](const T* data, std::int64_t system_stride) {
+        return reinterpret_cast<std::uintptr_t>(data) |
+               sizeof(T) * static_cast<std::size_t>(system_stride);
+      };
+      bool is_contiguous = problem.b.row_stride == 1 && problem.A.first.is_contiguous() &&
+                           m_tile.pitch() == m_tile.rows() && problem.slab() == problem.count();
+      std::size_t bytes = of(problem.b.data, problem.b.system_stride);
+      for (int j = 0; j <= 2 * W; ++j)
+        bytes |= of(problem.A.first.band[j].data, problem.A.stride[j]);
+      return is_contiguous && is_bulk(bytes, sizeof(T) * m_tile.tile_rows());
+    }
+  }
+
   /// body(tile), the default shape as a type of its own.
   template <class Matrices, class Body>
   void with_tile(const Problem<T, W, Matrices>& problem, const Body& body) const {
@@ -208,7 +295,8 @@ class DevicePartitions {
   template <int Rows, class Kernel>
   void launch(const Exec& exec, const char* phase, const TileShape<T, Rows, W>& tile,
               const Kernel& kernel) const {
-    using TilePolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<max_tile_lanes, 1>>;
+    using TilePolicy =
+        Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<max_tile_lanes, Kernel::teams>>;
     const int league = static_cast<int>(kernel.problem.count()) * tiles();
     Kokkos::parallel_for(
         Elimination::label(phase),

@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_SEGMENTTREE_HPP
 #define TRIKKOS_IMPL_SEGMENTTREE_HPP
 
+#include <impl/Trikkos_KernelTeam.hpp>
 #include <impl/partition/Trikkos_Merge.hpp>
 #include <impl/partition/Trikkos_WideSegment.hpp>
 
@@ -79,11 +80,18 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
                                                      int lanes, int levels, Segment<T, W> s,
                                                      const Keep& keep, const Check& check,
                                                      int apart = 1) {
-  const int t = member.team_rank();
+  const int t = member.team_rank(), alone = threads_of_warp<Member>();
   if (t < lanes) put_segment(word, t, s);
   member.team_barrier();
   TRIKKOS_UNROLL(1)
   for (int h = lanes / 2; h >= lanes >> levels && h > 0; h /= 2) {
+    if (h <= alone && t >= alone) break;  // the rest is done by the first threads, without the team
+    const auto barrier = [&] {
+      if (h <= alone)
+        warp_barrier();
+      else
+        member.team_barrier();
+    };
     MergeNode<T, W> node;
     if (t < h) {
       const int first = child_slot(t, apart, false);
@@ -92,13 +100,14 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
       s = merge(left, right, node);
       check(h, t, left, right, s, node);
     }
-    member.team_barrier();
+    barrier();
     if (t < h) {
       put_segment(word, t, s);
       keep(h + t, node);
     }
-    member.team_barrier();
+    barrier();
   }
+  member.team_barrier();
   return s;
 }
 

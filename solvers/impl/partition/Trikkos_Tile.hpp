@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_TILE_HPP
 #define TRIKKOS_IMPL_TILE_HPP
 
+#include <impl/Trikkos_Staging.hpp>
 #include <impl/Trikkos_System.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/partition/Trikkos_StridedRows.hpp>
@@ -54,59 +55,25 @@ struct TileShape {
 
   // Scratch: the rows of partition t start at t * pitch, an odd number: no bank conflicts.
   KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows() | 1; }
-  KOKKOS_FORCEINLINE_FUNCTION int band_words() const { return lanes() * pitch(); }
-  KOKKOS_FORCEINLINE_FUNCTION int node_words() const { return MergeNode<T, W>::words * lanes(); }
+  KOKKOS_FORCEINLINE_FUNCTION int band_words() const { return staged_words<T>(lanes() * pitch()); }
+  KOKKOS_FORCEINLINE_FUNCTION int node_words() const {
+    return staged_words<T>(MergeNode<T, W>::words * lanes());
+  }
   KOKKOS_FORCEINLINE_FUNCTION int place(int row_in_tile) const {
     if constexpr (Rows % 2 == 1)
       return row_in_tile;
-    else  // a division: cheap for the default shape
+    else
       return row_in_tile + row_in_tile / rows() * (pitch() - rows());
   }
 };
-/// The places in scratch of rows t, t + lanes, t + 2 lanes, ..., without a division for each where
-/// the shape is not known to the compiler.
-template <class T, int Rows, int W = 1>
-class PlaceWalk {
- public:
-  KOKKOS_FORCEINLINE_FUNCTION PlaceWalk(const TileShape<T, Rows, W>& shape, int t)
-      : m_shape(shape), m_row(t) {
-    if constexpr (Rows == 0) {
-      m_partition = t / shape.rows();
-      m_inside = t % shape.rows();
-      m_partitions = shape.lanes() / shape.rows();
-      m_rest = shape.lanes() % shape.rows();
-    }
-  }
-  KOKKOS_FORCEINLINE_FUNCTION int place() const {
-    if constexpr (Rows == 0)
-      return m_row + m_partition * (m_shape.pitch() - m_shape.rows());
-    else
-      return m_shape.place(m_row);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void advance() {
-    m_row += m_shape.lanes();
-    if constexpr (Rows == 0) {
-      m_partition += m_partitions;
-      m_inside += m_rest;
-      if (m_inside >= m_shape.rows()) {
-        m_inside -= m_shape.rows();
-        ++m_partition;
-      }
-    }
-  }
-
- private:
-  const TileShape<T, Rows, W>& m_shape;
-  int m_row, m_partition = 0, m_inside = 0, m_partitions = 0, m_rest = 0;
-};
-
 /// The shape for partitions of `rows` rows, with as many threads as the scratch holds.
 template <class T, int W = 1>
 TileShape<T, 0, W> tile_shape(std::int64_t rows) {
   int lanes = max_tile_lanes;
   const auto fits = [&] {
     const std::int64_t words = lanes * ((2 * W + 2) * (rows | 1) + MergeNode<T, W>::words);
-    return words * std::int64_t(sizeof(T)) + std::int64_t(alignof(T)) + scratch_reserved(lanes) <=
+    return words * std::int64_t(sizeof(T)) + 6 * std::int64_t(staging_alignment) +
+               scratch_reserved(lanes) <=
            scratch_limit;
   };
   while (lanes > 1 && !fits()) lanes /= 2;
@@ -117,8 +84,8 @@ TileShape<T, 0, W> tile_shape(std::int64_t rows) {
 
 /// The partition of one thread in scratch: `Rows` of an elimination (Trikkos_Elimination.hpp). The
 /// way back is kept in the place of the bands, the solution in that of b. Its rows are `Apart`
-/// words from each other, or as many as `apart` says.
-template <class T, int Apart = 1, int W = 1>
+/// words from each other, or as many as `apart` says, and `Length` in number, or as many as m says.
+template <class T, int Apart = 1, int W = 1, int Length = 0>
 struct StagedRows {
   using value_type = T;
   using index_type = int;
@@ -130,9 +97,9 @@ struct StagedRows {
   bool scale_rows;
   int apart = Apart;
 
-  KOKKOS_FORCEINLINE_FUNCTION int length() const { return m; }
-  KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const { return m; }
-  KOKKOS_FORCEINLINE_FUNCTION bool longer_than(int k) const { return k < m; }
+  KOKKOS_FORCEINLINE_FUNCTION int length() const { return Length > 0 ? Length : m; }
+  KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const { return length(); }
+  KOKKOS_FORCEINLINE_FUNCTION bool longer_than(int k) const { return k < length(); }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> inner_equation(int k) const {
     return scaled(equation_of<T, W>(*this, k, solution(k)), scale_rows);
   }
@@ -141,7 +108,7 @@ struct StagedRows {
     return at(k)[(W + j) * band_words];
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation(int k) const {
-    return k < m ? inner_equation(k) : unit_equation<T, W>();
+    return k < length() ? inner_equation(k) : unit_equation<T, W>();
   }
   KOKKOS_FORCEINLINE_FUNCTION void keep(int k, const BackRow<T, W>& row) const {
     T* const e = at(k);
@@ -187,51 +154,11 @@ struct StagedRows {
   }
 };
 
-/// Where the rows of a tile come from: those of one system from `base` on. Bands 0 to 2W are the
-/// matrix, 2W + 1 is b. (A policy of StagedTile::load.)
-template <class T, int W = 1, class Matrix = Bands<T, W>>
-struct SystemRows {
-  const Matrix& A;
-  Strided<const T> b;
-  std::int64_t base;
-
-  /// Row i of the tile; zeros behind the last one.
-  template <int band>
-  KOKKOS_FORCEINLINE_FUNCTION T value(int i) const {
-    const std::int64_t row = base + i;
-    if (row >= A.n) return T(0);
-    if constexpr (band > 2 * W)
-      return b[row];
-    else
-      return A.template entry<band - W>(row);
-  }
-  /// All of it, where the matrix computes whole rows.
-  KOKKOS_FORCEINLINE_FUNCTION auto row(int i) const requires ComputedMatrices<Matrix> {
-    const std::int64_t at = base + i;
-    Kokkos::Array<T, 2 * W + 2> r{};
-    if (at >= A.n) return r;
-    const auto coefficients = A.row(at);
-    for (int k = 0; k < 2 * W + 1; ++k) r[k] = coefficients[k];
-    r[2 * W + 1] = b[at];
-    return r;
-  }
-  /// Whether so many rows lie side by side in each band, and none is an end of the matrix.
-  KOKKOS_FORCEINLINE_FUNCTION bool are_adjacent(int rows) const
-      requires(!ComputedMatrices<Matrix>) {
-    return base >= W && base + rows <= A.n - W && A.is_contiguous() && b.stride == 1;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION const T* start(int band) const {
-    const T* from = b.data;
-    TRIKKOS_UNROLL(2 * W + 1)
-    for (int j = 0; j < 2 * W + 1; ++j) from = band == j ? A.band[j].data : from;
-    return from + base;
-  }
-};
-
-/// The arrays of a tile in scratch and the steps that both passes share.
+/// The arrays of a tile in scratch and the steps that both passes share. `in_bulk`: bands, b and x
+/// are contiguous, and so aligned that tiles are moved by bulk copies.
 template <class T, int Rows, int W = 1>
 struct StagedTile {
-  static constexpr int bands = 2 * W + 2;
+  static constexpr int rhs = 2 * W + 1, bands = 2 * W + 2;
 
   TileShape<T, Rows, W> shape;
   T* scratch;  // the bands, from left to right, and b, each band_words(), then the nodes
@@ -240,14 +167,58 @@ struct StagedTile {
   KOKKOS_FORCEINLINE_FUNCTION T* band(int k) const { return scratch + k * shape.band_words(); }
   KOKKOS_FORCEINLINE_FUNCTION T* nodes() const { return band(bands); }
 
-  /// Copies the tile's rows into scratch: coalesced.
-  template <class Member, class Source>
-  KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, const Source& source) const {
-    if constexpr (requires { source.row(0); })
-      stage_rows(member, source);
-    else
-      load_bands(member, source);
+  /// Starts to copy the rows of a system into scratch. All threads call it.
+  template <class Member, class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, Staging<Member>& staging,
+                                        const Problem& problem, std::int64_t system,
+                                        bool in_bulk) const {
+    const std::int64_t n = problem.n();
+    if constexpr (ComputedMatrices<std::remove_cvref_t<decltype(problem.A)>>) {
+      compute_rows(member, problem.A[system]);
+      load_band(member, staging, rhs, problem.b[system], 0, end(n));
+    } else if (in_bulk && is_inside(n)) {
+      // by numbers that the compiler knows: it would copy the bands to memory for an index
+      const auto A = problem.A[system];
+      TRIKKOS_UNROLL(rhs)
+      for (int k = 0; k < rhs; ++k)
+        staging.load_run(band(k), A.band[k].data + base, shape.tile_rows());
+      staging.load_run(band(rhs), problem.b[system].data + base, shape.tile_rows());
+    } else {
+      TRIKKOS_UNROLL(1)
+      for (int k = 0; k < bands; ++k) {
+        const int away = k < rhs ? k - W : 0;  // what lies outside the matrix is not read
+        const std::int64_t before = -away - base, last = n - (away > 0 ? away : 0);
+        const Vectors<const T> of_all = k < rhs ? problem.A.band(k) : problem.b;
+        load_band(member, staging, k, of_all[system], before > 0 ? static_cast<int>(before) : 0,
+                  end(last));
+      }
+    }
+  }
+  /// When it is there: conjugated, and with zeros or corners for what lies outside the matrix.
+  template <class Member, class Matrix>
+  KOKKOS_FORCEINLINE_FUNCTION void complete(const Member& member, const Matrix& A) const {
+    if constexpr (!ComputedMatrices<Matrix>) {
+      if (is_inside(A.n) && !A.conjugated) return;
+      if (A.conjugated) {
+        for (int i = member.team_rank(); i < rhs * shape.band_words(); i += member.team_size())
+          scratch[i] = conjugate(scratch[i]);
+        member.team_barrier();
+      }
+      if (member.team_rank() == 0) load_edges(A, std::make_integer_sequence<int, W>{});
+      member.team_barrier();
+    }
+  }
+  /// The solution, which has taken the place of b. All threads call it.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Member& member, const Strided<T>& x,
+                                         std::int64_t n) const {
+    const int rows = end(n);
+    if (is_in_one_piece())
+      return Staging<Member>::store(
+          member, Runs<T>{band(rhs), x.data + base * x.stride, 1, rows, 0, 0, x.stride});
     member.team_barrier();
+    for (int i = member.team_rank(); i < rows; i += member.team_size())
+      x[base + i] = band(rhs)[shape.place(i)];
   }
 
   /// Rows in the partition of thread t.
@@ -255,66 +226,67 @@ struct StagedTile {
     const std::int64_t left = n - base - t * shape.rows();
     return left >= shape.rows() ? shape.rows() : left > 0 ? static_cast<int>(left) : 0;
   }
-  template <class Matrix>
+  /// All rows of the tile are of the system.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_whole(std::int64_t n) const {
+    return base + shape.tile_rows() <= n;
+  }
+  /// `Length`: 0, or `Rows` in a whole tile.
+  template <int Length = 0, class Matrix>
   KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Matrix& A) const {
     constexpr bool always = Rows > 0;  // known to the compiler: 1 % of the time of a solve
-    return StagedRows<T, 1, W>{scratch + t * shape.pitch(), shape.band_words(), length(t, A.n),
-                               always || A.scale_rows};
+    return StagedRows<T, 1, W, Length>{scratch + t * shape.pitch(), shape.band_words(),
+                                       Length > 0 ? Length : length(t, A.n),
+                                       always || A.scale_rows};
   }
 
  private:
-  template <class Member, class Source>
-  KOKKOS_FORCEINLINE_FUNCTION void load_bands(const Member& member, const Source& source) const {
-    if (Rows > 0 && source.are_adjacent(shape.tile_rows())) {
-      // A band at a time, all its loads in flight: more of them would cost registers, and so teams.
-      constexpr int lanes = DefaultTile<T, W>::lanes, rows = Rows > 0 ? Rows : 1;
-      TRIKKOS_UNROLL(1)
-      for (int k = 0; k < bands; ++k) {
-        const T* const p = source.start(k) + member.team_rank();
-        T* const to = band(k) + shape.place(member.team_rank());
-        T v[rows];
-        TRIKKOS_UNROLL(rows)
-        for (int i = 0; i < rows; ++i) v[i] = p[i * lanes];
-        static_assert(Rows % 2 == 1 || lanes % rows == 0, "place(i + t) = place(i) + place(t)");
-        TRIKKOS_UNROLL(rows)
-        for (int i = 0; i < rows; ++i) to[shape.place(i * lanes)] = v[i];
+  /// Neither the first nor the last tile.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_inside(std::int64_t n) const {
+    return base >= W && base + shape.tile_rows() <= n - W;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_in_one_piece() const { return shape.pitch() == shape.rows(); }
+  /// Of the rows up to n, where those of the tile end.
+  KOKKOS_FORCEINLINE_FUNCTION int end(std::int64_t n) const {
+    const std::int64_t left = n - base;
+    return left >= shape.tile_rows() ? shape.tile_rows() : left > 0 ? static_cast<int>(left) : 0;
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_band(const Member& member, Staging<Member>& staging, int k,
+                                             const Strided<const T>& from, int first,
+                                             int last) const {
+    const T* const start = from.data + (base + first) * from.stride;
+    if (is_in_one_piece())
+      staging.load(Runs<const T>{band(k) + first, start, 1, last - first, 0, 0, from.stride});
+    else if (first == 0 && last == shape.tile_rows())
+      staging.load(Runs<const T>{band(k), start, shape.lanes(), shape.rows(), shape.pitch(),
+                                 shape.rows() * from.stride, from.stride});
+    else
+      for (int i = first + member.team_rank(); i < last; i += member.team_size())
+        band(k)[shape.place(i)] = from[base + i];
+  }
+  template <class Member, class Matrix>
+  KOKKOS_FORCEINLINE_FUNCTION void compute_rows(const Member& member, const Matrix& A) const {
+    for (int i = member.team_rank(); i < end(A.n); i += member.team_size()) {
+      const auto row = A.row(base + i);
+      for (int k = 0; k < rhs; ++k) band(k)[shape.place(i)] = row[k];
+    }
+  }
+  /// The entries that are j + 1 diagonals away, of the first and of the last rows.
+  template <class Matrix, int... j>
+  KOKKOS_FORCEINLINE_FUNCTION void load_edges(const Matrix& A,
+                                              std::integer_sequence<int, j...>) const {
+    const auto put = [&](int k, std::int64_t i, const T& v) {
+      if (i >= base && i < base + shape.tile_rows())
+        band(k)[shape.place(static_cast<int>(i - base))] = v;
+    };
+    const auto load = [&](auto distance) {
+      constexpr int away = decltype(distance)::value;
+      for (int i = 0; i < away && i < A.n; ++i) {
+        put(W - away, i, A.template entry<-away>(i));
+        put(W + away, A.n - 1 - i, A.template entry<away>(A.n - 1 - i));
       }
-    } else {
-      stage_all(member, source, std::make_integer_sequence<int, bands>{});
-    }
-  }
-  /// Computed rows, with b.
-  template <class Member, class Source>
-  KOKKOS_FORCEINLINE_FUNCTION void stage_rows(const Member& member, const Source& source) const {
-    const int t = member.team_rank();
-    PlaceWalk<T, Rows, W> walk(shape, t);
-    for (int i = 0; i < shape.rows(); ++i, walk.advance()) {
-      const auto row = source.row(i * shape.lanes() + t);
-      for (int k = 0; k < bands; ++k) band(k)[walk.place()] = row[k];
-    }
-  }
-  template <class Member, class Source, int... k>
-  KOKKOS_FORCEINLINE_FUNCTION void stage_all(const Member& member, const Source& source,
-                                             std::integer_sequence<int, k...>) const {
-    (stage<k>(member, source), ...);
-  }
-  /// Band k, some loads of a thread in flight at a time.
-  template <int k, class Member, class Source>
-  KOKKOS_FORCEINLINE_FUNCTION void stage(const Member& member, const Source& source) const {
-    constexpr int chunk = 4;
-    const int t = member.team_rank(), lanes = shape.lanes(), rows = shape.rows();
-    T* const to = band(k);
-    PlaceWalk<T, Rows, W> walk(shape, t);
-    TRIKKOS_UNROLL(1)
-    for (int first = 0; first < rows; first += chunk) {
-      T v[chunk];
-      TRIKKOS_UNROLL(chunk)
-      for (int i = 0; i < chunk; ++i)
-        v[i] = first + i < rows ? source.template value<k>((first + i) * lanes + t) : T(0);
-      TRIKKOS_UNROLL(chunk)
-      for (int i = 0; i < chunk; ++i, walk.advance())
-        if (first + i < rows) to[walk.place()] = v[i];
-    }
+    };
+    (load(std::integral_constant<int, j + 1>{}), ...);
   }
 };
 
