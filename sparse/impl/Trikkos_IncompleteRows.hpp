@@ -89,8 +89,13 @@ struct GatherRow {
     Real<T> sum = 0;
     for (std::int64_t k = rows.start[i]; k < rows.start[i + 1]; ++k) {
       T v(0);
-      for (std::int64_t s = rows.first_source[k]; s < rows.first_source[k + 1]; ++s)
-        if (rows.source[s] >= 0) v += given[rows.source[s]];
+      for (std::int64_t s = rows.first_source[k]; s < rows.first_source[k + 1]; ++s) {
+        const std::int64_t source = rows.source[s];
+        if (source >= 0)
+          v += given[source];
+        else if (source != FactorRows::no_source)
+          v += conjugate(given[FactorRows::conjugate_of(source)]);
+      }
       value[k] = v;
       sum += modulus_sum(v);
     }
