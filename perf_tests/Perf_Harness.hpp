@@ -257,6 +257,14 @@ void add(const std::string& name, const Body& body) {
       ->Unit(benchmark::kMillisecond);
 }
 
+template <class V>
+Kokkos::View<V*, Exec> on_device(const std::vector<V>& v) {
+  const Kokkos::View<V*, Exec> r("Perf::on_device", v.size());
+  Kokkos::deep_copy(
+      r, Kokkos::View<const V*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(v.data(), v.size()));
+  return r;
+}
+
 /// Adds the benchmarks of one file, where it stands at namespace scope:
 ///   const Perf::Registration registration([](Perf::Harness& harness) { ... add(...) ... });
 class Registration {

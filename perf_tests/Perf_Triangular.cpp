@@ -21,6 +21,7 @@ namespace {
 
 using Perf::Exec;
 using Perf::Harness;
+using Perf::on_device;
 using Trikkos::TriangularAlgorithm;
 using Trikkos::TriangularOptions;
 
@@ -80,14 +81,6 @@ HostMatrix random_matrix(int n) {
     A.add_row(needed);
   }
   return A;
-}
-
-template <class V>
-Kokkos::View<V*, Exec> on_device(const std::vector<V>& v) {
-  const Kokkos::View<V*, Exec> r("Perf::triangle", v.size());
-  Kokkos::deep_copy(
-      r, Kokkos::View<const V*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(v.data(), v.size()));
-  return r;
 }
 
 struct TriangularProblem {
