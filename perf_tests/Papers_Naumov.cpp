@@ -63,6 +63,8 @@ struct Figures {
   KrylovResult result;
   std::string complaint;  // about the factors
   std::int64_t levels = 0;
+
+  bool is_solved() const { return complaint.empty() && result.ok(); }
 };
 
 template <class Work>
@@ -111,11 +113,12 @@ void iterate(const Exec& exec, const System& s, const Preconditioner& M, int rep
 }
 
 template <template <class, class> class Incomplete>
-Figures trikkos(const Exec& exec, const System& s, IncompleteOrdering ordering, int repeats) {
+Figures trikkos(const Exec& exec, const System& s, const Trikkos::IncompleteOptions& options,
+                int repeats) {
   using Factors = Incomplete<double, Exec>;
-  const auto options = Trikkos::IncompleteOptions{}.ordering(ordering);
   Figures figures;
-  std::unique_ptr<Factors> factors = std::make_unique<Factors>(exec, s.A(), options);
+  auto factors = std::make_unique<Factors>(exec, s.A(), options);
+  factors.reset();
   const double all =
       seconds(exec, [&] { factors = std::make_unique<Factors>(exec, s.A(), options); });
   figures.factorisation = median_seconds(exec, repeats, [&] { factors->update(exec, s.A()); });
@@ -132,10 +135,10 @@ Figures cusparse(const Exec& exec, const System& s, int repeats) {
   Figures figures;
   std::unique_ptr<Perf::CusparseIlu> ilu;
   const auto make = [&] {
-    ilu.reset();
     ilu = std::make_unique<Perf::CusparseIlu>(exec, s.row_map, s.entries, s.values);
   };
   make();
+  ilu.reset();
   const double all = seconds(exec, make);
   figures.factorisation = median_seconds(exec, repeats, [&] { ilu->update(exec); });
   figures.factors_alone = median_seconds(exec, repeats, [&] { ilu->factor(exec); });
@@ -150,7 +153,7 @@ Figures cusparse(const Exec& exec, const System& s, int repeats) {
 // ---- the table of a matrix
 
 const Cells head = {"solver",        "levels",        "iterations",   "analysis ms",
-                    "factors ms",    "alone",         "solve s",      "ms/iteration",
+                    "factors ms",    "csrilu02 ms",   "solve s",      "ms/iteration",
                     "solves with M", "over one core", "with factors", "how it ended"};
 
 /// \param core  seconds that one core takes to factor, and to solve
@@ -158,48 +161,42 @@ Cells row(const std::string& solver, const Figures& f, const std::pair<double, d
   const auto text = [](const char* format, double v) {
     return std::isnan(v) ? "" : number(format, v);
   };
-  const std::string levels = f.levels > 0 ? std::to_string(f.levels) : "";
-  if (!f.complaint.empty())
-    return {solver,
-            levels,
-            "",
-            milliseconds(f.analysis),
-            milliseconds(f.factorisation),
-            "",
-            "",
-            "",
-            "",
-            "",
-            "",
-            f.complaint};
+  Cells cells = {solver, f.levels > 0 ? std::to_string(f.levels) : ""};
+  if (!f.complaint.empty()) {
+    cells.insert(cells.end(), {"", milliseconds(f.analysis), milliseconds(f.factorisation)});
+    cells.resize(head.size());
+    cells.back() = f.complaint.substr(0, f.complaint.find(';'));
+    return cells;
+  }
   const auto iterations = static_cast<double>(f.result.iterations);
-  const char* const end = f.result.ok() ? "converged" : "not converged";
   const std::string why = f.result.why();
-  return {solver,
-          levels,
-          std::to_string(f.result.iterations),
-          milliseconds(f.analysis),
-          milliseconds(f.factorisation),
-          text("%.4g", f.factors_alone * 1e3),
-          text("%.4g", f.solve),
-          text("%.4g", f.solve / iterations * 1e3),
-          text("%.0f %%", 100 * f.preconditioning * iterations / f.solve),
-          factor(core.second / f.solve),
-          factor((core.first + core.second) / (f.factorisation + f.solve)),
-          f.result.ok() ? end : why.substr(0, why.find(" after"))};
+  const double worth = f.result.ok() ? 1 : std::nan("");
+  cells.insert(cells.end(),
+               {std::to_string(f.result.iterations), milliseconds(f.analysis),
+                milliseconds(f.factorisation), text("%.4g", f.factors_alone * 1e3),
+                text("%.4g", f.solve), text("%.4g", f.solve / iterations * 1e3),
+                text("%.0f %%", 100 * f.preconditioning * iterations / f.solve),
+                factor(worth * core.second / f.solve),
+                factor(worth * (core.first + core.second) / (f.factorisation + f.solve)),
+                why.substr(0, why.find(" after"))});
+  return cells;
 }
 
-/// How long one core takes for as many iterations, of which it does those of ten seconds.
+/// What one core takes for as many iterations as the first of ours, of which it does those of ten
+/// seconds; NaN where none of both has come to an end.
 std::pair<double, double> add_core(Table& table, const SparseMatrix& A, bool is_cg,
-                                   const std::vector<double>& b, std::int64_t iterations) {
-  const auto r =
-      OneCore(A).solve(is_cg, b, tolerance, std::min(most_iterations, iterations + 50), 10);
+                                   const std::vector<double>& b, const Figures& first) {
+  const auto r = OneCore(A).solve(is_cg, b, tolerance, most_iterations, 10);
   const double each = r.solve / static_cast<double>(std::max<std::int64_t>(r.iterations, 1));
-  const double solve = r.has_converged ? r.solve : each * static_cast<double>(iterations);
+  const bool is_scaled = !r.has_converged && first.is_solved();
+  const double solve = is_scaled ? each * static_cast<double>(first.result.iterations) : r.solve;
   table.add({"one core, plain loops, ILU(0)", "", std::to_string(r.iterations), "",
              milliseconds(r.factorisation), "", number("%.4g", solve), number("%.4g", each * 1e3),
-             "", "1.00", "1.00", r.has_converged ? "converged" : "stopped, scaled to all"});
-  return {r.factorisation, solve};
+             "", "", "",
+             r.has_converged ? "converged"
+             : is_scaled     ? "stopped, time scaled"
+                             : "not converged"});
+  return {r.factorisation, r.has_converged || is_scaled ? solve : std::nan("")};
 }
 
 void add_published(Table& table, const std::string& name) {
@@ -226,30 +223,34 @@ void print_matrix(const std::string& name, const SparseMatrix& A, const Argument
   std::fflush(stdout);
 
   std::vector<std::pair<std::string, Figures>> all;
-  const auto add = [&](const std::string& solver, const Figures& f) {
-    all.emplace_back(solver, f);
-  };
-  const std::string comma = ", ";
-  using enum IncompleteOrdering;
-  for (const auto ordering : {natural, multicolour, reverse_cuthill_mckee}) {
-    const std::string end = ordering == natural ? "" : comma + Trikkos::name(ordering);
+  const auto add = [&](const std::string& more, const Trikkos::IncompleteOptions& options,
+                       bool with_lu) {
+    const int repeats = arguments.repeats;
     if (s.is_cg)
-      add("IC(0)" + end,
-          trikkos<Trikkos::IncompleteCholesky>(exec, s, ordering, arguments.repeats));
-    if (!s.is_cg || ordering == natural)
-      add("ILU(0)" + end, trikkos<Trikkos::IncompleteLu>(exec, s, ordering, arguments.repeats));
-  }
+      all.emplace_back("IC(0)" + more,
+                       trikkos<Trikkos::IncompleteCholesky>(exec, s, options, repeats));
+    if (!s.is_cg || with_lu)
+      all.emplace_back("ILU(0)" + more, trikkos<Trikkos::IncompleteLu>(exec, s, options, repeats));
+  };
+  add("", {}, true);
+  if (!all.front().second.complaint.empty())
+    add(", shift", Trikkos::IncompleteOptions{}.shift(), false);
+  for (const auto ordering :
+       {IncompleteOrdering::multicolour, IncompleteOrdering::reverse_cuthill_mckee})
+    add(std::string(", ") + Trikkos::name(ordering),
+        Trikkos::IncompleteOptions{}.ordering(ordering), false);
 #if defined(KOKKOS_ENABLE_CUDA) && defined(TRIKKOS_HAVE_CUSPARSE)
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>)
-    add("cuSPARSE csrilu02, SpSV", cusparse(exec, s, arguments.repeats));
+    all.emplace_back("cuSPARSE csrilu02, SpSV", cusparse(exec, s, arguments.repeats));
 #endif
   const Figures& first = all.front().second;
-  if (is_sure && !first.result.ok()) {
-    std::fprintf(stderr, "Trikkos_Papers: %s: %s\n", name.c_str(), first.result.why().c_str());
+  if (is_sure && !first.is_solved()) {
+    std::fprintf(stderr, "Trikkos_Papers: %s: %s %s\n", name.c_str(), first.complaint.c_str(),
+                 first.result.why().c_str());
     Perf::any_failed() = true;
   }
   Table table(head);
-  const auto core = add_core(table, A, s.is_cg, b, first.result.iterations);
+  const auto core = add_core(table, A, s.is_cg, b, first);
   for (const auto& [solver, figures] : all) table.add(row(solver, figures, core));
   add_published(table, name);
   table.print();
@@ -267,7 +268,7 @@ void print_files(const Arguments& arguments) {
     try {
       print_matrix(file.substr(0, file.find(".mtx")), read_sparse(path.string()), arguments, false);
     } catch (const std::runtime_error& error) {
-      std::printf("%s: %s\n\n", file.c_str(), error.what());
+      std::printf("%s\n\n", error.what());
     }
   }
 }
@@ -278,11 +279,12 @@ void naumov(const Arguments& arguments) {
   std::printf(
       "## Naumov 2011: whole solves\n\n"
       "Double precision, b = A times ones, from x = 0 to |b - A x| <= 1e-7 |b|, at most 2000 "
-      "iterations; matrices of the size and the pattern of the paper's,\nbut with values, and rows "
-      "in an order, of our own. \"factors\": new values, with what solves need of them; \"alone\": "
-      "csrilu02 without that; \"analysis\": all that\nis done once, without the factors. \"Solves "
-      "with M\": their part of the time, measured by themselves. Speedups are over one core of "
-      "this host,\nwithout and with factors (the paper: with, over its own CPU).\n\n");
+      "iterations; matrices of the size and the pattern of the paper's, "
+      "but with values,\nand rows in an order, of our own. \"factors\": new values, with what "
+      "solves need of them, \"csrilu02\": without that; \"analysis\": what is done\nonce. "
+      "\"Solves with M\": their part of the time, measured by themselves. Speedups are over one "
+      "core of this host, without and with\nfactors (the paper: with, over its own "
+      "CPU).\n\n");
   const std::int64_t rows = arguments.rows;
   print_matrix("parabolic_fem", parabolic_fem(rows), arguments, true);
   print_matrix("parabolic_fem, shuffled", shuffled(parabolic_fem(rows)), arguments, true);
