@@ -122,7 +122,7 @@ Figures trikkos(const Exec& exec, const System& s, const Trikkos::IncompleteOpti
   const double all =
       seconds(exec, [&] { factors = std::make_unique<Factors>(exec, s.A(), options); });
   figures.factorisation = median_seconds(exec, repeats, [&] { factors->update(exec, s.A()); });
-  figures.analysis = all - figures.factorisation;
+  figures.analysis = std::max(0., all - figures.factorisation);
   figures.levels = factors->lower().levels();
   const auto status = factors->status(exec);
   if (!status.ok()) figures.complaint = status.why();
@@ -142,7 +142,7 @@ Figures cusparse(const Exec& exec, const System& s, int repeats) {
   const double all = seconds(exec, make);
   figures.factorisation = median_seconds(exec, repeats, [&] { ilu->update(exec); });
   figures.factors_alone = median_seconds(exec, repeats, [&] { ilu->factor(exec); });
-  figures.analysis = all - figures.factorisation;
+  figures.analysis = std::max(0., all - figures.factorisation);
   const int row = ilu->zero_pivot();
   if (row >= 0) figures.complaint = "a pivot is zero (row " + std::to_string(row) + ")";
   if (row < 0) iterate(exec, s, *ilu, repeats, figures);

@@ -35,8 +35,9 @@ auto to_device(const View& v) {
 HostMatrix grid(std::int64_t m, bool has_wind) {
   const double wind = has_wind ? 0.5 : 0;
   const auto entries = static_cast<std::size_t>(m * m * 5 - 4 * m);
-  const HostMatrix A{
-      {"row_map", static_cast<std::size_t>(m * m + 1)}, {"entries", entries}, {"values", entries}};
+  const HostMatrix A{decltype(HostMatrix::row_map)("row_map", m * m + 1),
+                     decltype(HostMatrix::entries)("entries", entries),
+                     decltype(HostMatrix::values)("values", entries)};
   std::int64_t k = 0;
   const auto add = [&](bool is_inside, std::int64_t column, double value) {
     if (!is_inside) return;
