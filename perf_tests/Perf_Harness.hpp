@@ -34,7 +34,7 @@ struct Settings {
   std::int64_t max_rows = std::numeric_limits<std::int64_t>::max();
   int samples = 15;
   bool cold_caches = true;
-  std::string matrices;  ///< a directory of Matrix Market files, or none
+  std::string matrices = {};  ///< a directory of Matrix Market files, or none
 };
 
 /// What a vectorised streaming kernel moves at once.
