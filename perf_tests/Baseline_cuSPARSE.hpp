@@ -11,6 +11,7 @@
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(TRIKKOS_HAVE_CUSPARSE)
 
+#  define DISABLE_CUSPARSE_DEPRECATED  // no warnings: what will be removed is a baseline, too
 #  include <cuComplex.h>
 #  include <cusparse.h>
 

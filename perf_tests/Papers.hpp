@@ -5,11 +5,12 @@
 #define TRIKKOS_PAPERS_HPP
 
 #include <cstdint>
+#include <string>
 
 #include "Perf_Harness.hpp"
 
 /// \file
-/// The tables and figures of three papers, made again with Trikkos:
+/// The tables and figures of four papers, made again with Trikkos:
 ///
 ///   SC'12      L.-W. Chang, J. A. Stratton, H.-S. Kim, W.-M. W. Hwu: A scalable, numerically
 ///              stable, high-performance tridiagonal solver using GPUs, SC'12
@@ -20,6 +21,10 @@
 ///   Gloster et al. 2019
 ///              A. Gloster, E. Carroll, M. Bustamante, L. O Naraigh: Efficient interleaved batch
 ///              matrix solvers for CUDA (2019)
+///   Naumov 2011
+///              M. Naumov: Parallel solution of sparse triangular linear systems in the
+///              preconditioned iterative methods on the GPU, NVR-2011-001; its tables are those
+///              of NVIDIA's white paper of the same author on ILU and Cholesky preconditioning
 ///
 /// Figures are given here as tables. What a paper says of its own machine stands in columns or
 /// lines called "paper".
@@ -30,6 +35,7 @@ struct Arguments {
   std::int64_t rows = std::int64_t{1} << 23;  // of the systems that are timed
   int seeds = 5;                              // matrices of each type whose errors are taken
   int repeats = 9;                            // times taken for a median
+  std::string matrices;                       // a folder of Matrix Market files for `naumov`
 };
 
 /// For what is timed.
@@ -53,6 +59,9 @@ void table2(const Arguments&);      // errors in single precision
 void figure2(const Arguments&);  // tridiagonal batches with one matrix
 void figure3(const Arguments&);  // pentadiagonal ones, and Figure 4
 void memory(const Arguments&);   // what they take
+
+// Naumov 2011
+void naumov(const Arguments&);  // CG and BiCGStab with incomplete factors
 
 }  // namespace Papers
 

@@ -26,11 +26,12 @@ constexpr Entry entries[] = {
     {"figure10", Papers::figure10},     {"figure12", Papers::figure12},
     {"throughput", Papers::throughput}, {"table2", Papers::table2},
     {"figure2", Papers::figure2},       {"figure3", Papers::figure3},
-    {"memory", Papers::memory},
+    {"memory", Papers::memory},         {"naumov", Papers::naumov},
 };
 
 int usage() {
-  std::fprintf(stderr, "usage: Trikkos_Papers [--rows=N] [--seeds=K] [--repeats=R] [");
+  std::fprintf(stderr,
+               "usage: Trikkos_Papers [--rows=N] [--seeds=K] [--repeats=R] [--matrices=FOLDER] [");
   for (const Entry& entry : entries)
     std::fprintf(stderr, "%s%s", entry.name == entries[0].name ? "" : "|", entry.name.data());
   std::fprintf(stderr, "]...\n");
@@ -67,6 +68,10 @@ int main(int argc, char** argv) {
     if (read(argument, "--rows=", std::int64_t{2048}, arguments.rows)) continue;
     if (read(argument, "--seeds=", 1, arguments.seeds)) continue;
     if (read(argument, "--repeats=", 1, arguments.repeats)) continue;
+    if (argument.starts_with("--matrices=")) {
+      arguments.matrices = argument.substr(argument.find('=') + 1);
+      continue;
+    }
     const auto* const entry =
         std::find_if(std::begin(entries), std::end(entries),
                      [argument](const Entry& candidate) { return candidate.name == argument; });

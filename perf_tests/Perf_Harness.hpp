@@ -34,7 +34,7 @@ struct Settings {
   std::int64_t max_rows = std::numeric_limits<std::int64_t>::max();
   int samples = 15;
   bool cold_caches = true;
-  std::string matrices;  ///< a directory of Matrix Market files, or none
+  std::string matrices = {};  ///< a directory of Matrix Market files, or none
 };
 
 /// What a vectorised streaming kernel moves at once.
@@ -257,6 +257,14 @@ void add(const std::string& name, const Body& body) {
       ->Iterations(1)
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond);
+}
+
+template <class V>
+Kokkos::View<V*, Exec> on_device(const std::vector<V>& v) {
+  const Kokkos::View<V*, Exec> r("Perf::on_device", v.size());
+  Kokkos::deep_copy(
+      r, Kokkos::View<const V*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(v.data(), v.size()));
+  return r;
 }
 
 /// Adds the benchmarks of one file, where it stands at namespace scope:

@@ -164,15 +164,6 @@ struct TriangularProblem {
     return 12 * static_cast<std::int64_t>(host.entries.size()) +
            (4 + 16 * std::int64_t(rhs_count)) * rows();
   }
-
- private:
-  template <class V>
-  static Kokkos::View<V*, Exec> on_device(const std::vector<V>& v) {
-    const Kokkos::View<V*, Exec> r("Perf::triangle", v.size());
-    Kokkos::deep_copy(
-        r, Kokkos::View<const V*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(v.data(), v.size()));
-    return r;
-  }
 };
 
 }  // namespace Perf

@@ -75,9 +75,27 @@ class IncompleteFactors {
   /// Both factors in one CsrMatrix, rows sorted by column: ILU(0) without the ones of L, IC(0) with
   /// L alone. Its Views share the memory; `update` changes it.
   auto factors() const { return m_factors->factors(); }
+  /// The row of A that each row of the factors is; none for IncompleteOrdering::natural.
+  auto order() const { return m_factors->order(); }
   /// The plans that solve with L, and with U or L^H.
   const TriangularPlan<T, Exec>& lower() const { return m_factors->lower(); }
   const TriangularPlan<T, Exec>& upper() const { return m_factors->upper(); }
+
+  /// For a log: what was factored, in what order, by what, and both plans.
+  std::string describe() const {
+    const std::string ordering = name(options().ordering());
+    return std::string(kind == IncompleteKind::lu ? "ILU(0)" : "IC(0)") + " of " +
+           std::to_string(size()) + (size() == 1 ? " row, " : " rows, ") +
+           std::to_string(entries()) + " entries, order " + ordering + ", " + name(algorithm()) +
+           "; " + std::to_string(bytes()) + " bytes\n  lower: " + lower().describe() +
+           "\n  upper: " + upper().describe();
+  }
+
+  /// \private
+  void run(const Exec& exec, const Impl::Vectors<const T>& b, const Impl::Vectors<T>& x,
+           std::int64_t count) const {
+    m_factors->solve(exec, b, x, count);
+  }
 
  private:
   using Factors = Impl::IncompleteFactorization<T, Exec, kind>;
@@ -135,8 +153,9 @@ IncompleteCholesky(const Exec&, const Matrix&, const IncompleteOptions& = {})
 template <ExecutionSpace Exec, class T, IncompleteKind kind, class B, class X>
 void solve(const Exec& exec, const IncompleteFactors<T, Exec, kind>& factors, const B& b,
            const X& x) {
-  solve(exec, factors.lower(), b, x);
-  solve(exec, factors.upper(), x, x);
+  Impl::check_plan_solve<T, Exec>("the factors", factors.size(), b, x);
+  const Kokkos::Profiling::ScopedRegion region("Trikkos::solve");
+  factors.run(exec, Impl::vectors<const T>(b), Impl::vectors<T>(x), Impl::system_count(b));
 }
 
 }  // namespace Trikkos

@@ -38,6 +38,27 @@ constexpr const char* name(OnBreakdown what) {
   return "unknown";
 }
 
+/// In what order rows are eliminated: A is factored as P^T (L U) P, b and x stay as they are.
+enum class IncompleteOrdering {
+  natural,      ///< that of A
+  multicolour,  ///< rows of one colour do not need each other: a few levels, so much to do side by
+                ///< side, for more iterations. Jones and Plassmann 1993, where Exec works
+  reverse_cuthill_mckee  ///< small distances between neighbours: for A whose rows come in disorder.
+                         ///< Found by one thread of the host
+};
+
+constexpr const char* name(IncompleteOrdering ordering) {
+  switch (ordering) {
+    case IncompleteOrdering::natural:
+      return "natural";
+    case IncompleteOrdering::multicolour:
+      return "multicolour";
+    case IncompleteOrdering::reverse_cuthill_mckee:
+      return "reverse_cuthill_mckee";
+  }
+  return "unknown";
+}
+
 /// How to factor incompletely. Setters chain: IncompleteOptions{}.boost(1e-8)
 class IncompleteOptions {
  public:
@@ -71,6 +92,14 @@ class IncompleteOptions {
   /// That of `replace`, `boost` or `shift`.
   constexpr double value() const { return m_value; }
 
+  /// An order other than that of A costs two more passes over vectors a solve, and memory for
+  /// `rhs_count` of them. Nothing but this chooses one.
+  constexpr IncompleteOptions& ordering(IncompleteOrdering what) {
+    m_ordering = what;
+    return *this;
+  }
+  constexpr IncompleteOrdering ordering() const { return m_ordering; }
+
   /// How the factors are solved with; its `transpose` must be `none`.
   constexpr IncompleteOptions& triangular(const TriangularOptions& options) {
     m_triangular = options;
@@ -81,10 +110,12 @@ class IncompleteOptions {
  private:
   OnBreakdown m_on_breakdown = OnBreakdown::fail;
   double m_value = 0;
+  IncompleteOrdering m_ordering = IncompleteOrdering::natural;
   TriangularOptions m_triangular;
 };
 
-/// What an incomplete factorisation found out about its numbers.
+/// What an incomplete factorisation found out about its numbers. Rows are those of A; the first is
+/// the one that is eliminated first.
 struct IncompleteStatus {
   enum class Reason {
     none,        ///< there are factors, of A or, after repairs, of a matrix near it

@@ -30,6 +30,22 @@ void check_triangular_options(const char* function, const TriangularOptions& opt
     throw std::invalid_argument(std::string(function) + ": rhs_count is " +
                                 std::to_string(options.rhs_count()) + ", expected 1 or more");
 }
+
+/// The checks of `solve` with a plan of n rows, or with incomplete factors.
+template <class T, class Exec, class B, class X>
+void check_plan_solve(const char* plan, std::int64_t n, const B& b, const X& x) {
+  static_assert(ViewType<B> && ViewType<X>, "Trikkos::solve: b and x must be Kokkos::Views");
+  static_assert((B::rank() == 1 || B::rank() == 2) && X::rank() == B::rank(),
+                "Trikkos::solve: b and x must have rank 1 (row) or 2 (system, row), both the same");
+  static_assert(std::is_same_v<typename B::non_const_value_type, T> &&
+                    std::is_same_v<typename X::value_type, T>,
+                "Trikkos::solve: b and x must have the value type of the plan, x not const");
+  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "b", Exec, B);
+  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "x", Exec, X);
+  constexpr auto function = "Trikkos::solve";
+  check_rhs(function, n, plan, b);
+  check_solution(function, b, x);
+}
 }  // namespace Impl
 
 /// A sparse triangle made ready to be solved with many times.
@@ -153,18 +169,8 @@ TriangularPlan(const Exec&, const Matrix&, const TriangularOptions& = {})
 /// std::invalid_argument for extents that do not fit
 template <ExecutionSpace Exec, class T, class B, class X>
 void solve(const Exec& exec, const TriangularPlan<T, Exec>& plan, const B& b, const X& x) {
-  static_assert(ViewType<B> && ViewType<X>, "Trikkos::solve: b and x must be Kokkos::Views");
-  static_assert((B::rank() == 1 || B::rank() == 2) && X::rank() == B::rank(),
-                "Trikkos::solve: b and x must have rank 1 (row) or 2 (system, row), both the same");
-  static_assert(std::is_same_v<typename B::non_const_value_type, T> &&
-                    std::is_same_v<typename X::value_type, T>,
-                "Trikkos::solve: b and x must have the value type of the plan, x not const");
-  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "b", Exec, B);
-  TRIKKOS_CHECK_ACCESS("Trikkos::solve", "x", Exec, X);
-  constexpr auto function = "Trikkos::solve";
-  Impl::check_rhs(function, plan.size(), "the plan", b);
-  Impl::check_solution(function, b, x);
-  const Kokkos::Profiling::ScopedRegion region(function);
+  Impl::check_plan_solve<T, Exec>("the plan", plan.size(), b, x);
+  const Kokkos::Profiling::ScopedRegion region("Trikkos::solve");
   plan.run(exec, Impl::vectors<const T>(b), Impl::vectors<T>(x), Impl::system_count(b));
 }
 

@@ -88,6 +88,10 @@ void incomplete_factors(const Exec& exec) {
   const Trikkos::IncompleteLu lu(exec, A);
   const Trikkos::IncompleteCholesky cholesky(exec, A, Trikkos::IncompleteOptions{}.shift());
   lu.update(exec, A);
+  static_cast<void>(lu.describe());
+  const Trikkos::IncompleteLu ordered(
+      exec, A, Trikkos::IncompleteOptions{}.ordering(Trikkos::IncompleteOrdering::multicolour));
+  Trikkos::solve(exec, ordered, b, x);
   static_cast<void>(cholesky.status(exec));
   const Trikkos::ConjugateGradient<T, Exec> cg(exec, 1000);
   const Trikkos::BiCgStab<T, Exec> bicgstab(exec, 1000);

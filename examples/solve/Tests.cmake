@@ -1,27 +1,9 @@
 # SPDX-FileCopyrightText: Trikkos contributors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Tests of the program trikkos_solve: its exit code, what it prints, and that errors are one line.
-
-if(CMAKE_SCRIPT_MODE_FILE)
-  set(ENV{OMP_PROC_BIND} false)  # else Kokkos warns
-  set(ENV{OMP_NUM_THREADS} 2)
-  execute_process(COMMAND ${COMMAND} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
-  if(NOT result STREQUAL "${EXIT_CODE}")
-    message(FATAL_ERROR "exit code ${result} instead of ${EXIT_CODE}\n${output}\n${error}")
-  elseif(NOT "${output}${error}" MATCHES "${PRINTS}")
-    message(FATAL_ERROR "nothing like \"${PRINTS}\" in\n${output}\n${error}")
-  elseif(EXIT_CODE EQUAL 2 AND NOT error MATCHES "^trikkos_solve: [^\n]+\n$")
-    message(FATAL_ERROR "not one line:\n${error}")
-  endif()
-  return()
-endif()
-
-function(trikkos_solve_test name exit_code prints)
-  add_test(NAME Example.solve.${name}
-    COMMAND "${CMAKE_COMMAND}" "-DCOMMAND=$<TARGET_FILE:trikkos_solve>;${ARGN}"
-            "-DEXIT_CODE=${exit_code}" "-DPRINTS=${prints}" -P "${CMAKE_CURRENT_SOURCE_DIR}/solve/Tests.cmake")
-  set_tests_properties(Example.solve.${name} PROPERTIES LABELS example)
+# Tests of the program trikkos_solve.
+function(trikkos_solve_test)
+  trikkos_example_test(solve ${ARGN})
 endfunction()
 
 set(matrix "${CMAKE_CURRENT_SOURCE_DIR}/data/poisson_12.mtx")

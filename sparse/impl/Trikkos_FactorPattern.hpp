@@ -15,13 +15,17 @@
 namespace Trikkos::Impl {
 
 /// Row i has the entries start[i] to start[i + 1]. Entry k is the sum of the given values numbered
-/// source[first_source[k]] to source[first_source[k + 1]], but for those that are negative.
+/// source[first_source[k]] to source[first_source[k + 1]]: no_source is nothing, any other negative
+/// number s the conjugate of value conjugate_of(s).
 struct FactorRows {
   const std::int64_t* start;
   const std::int32_t* column;
   const std::int64_t* diagonal;  // entry of each row
   const std::int64_t* first_source;
   const std::int64_t* source;
+
+  static constexpr std::int64_t no_source = TriangleRows::no_source;
+  static KOKKOS_FORCEINLINE_FUNCTION std::int64_t conjugate_of(std::int64_t s) { return -2 - s; }
 };
 
 /// Which entries of A are read: all, or those of the lower triangle.
@@ -32,33 +36,68 @@ struct FactorShape {
   }
 };
 
-/// What is wanted of each row, and its diagonal, be it stored or not.
-struct CountSources {
+/// What is wanted of A, with other numbers for rows and columns. Of a Hermitian A, what comes to
+/// stand above the diagonal is that entry's conjugate below it, in another row.
+struct NumberedPattern {
   CsrPattern A;
   FactorShape shape;
+  const std::int32_t* new_row;  // null: as in A
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int32_t number(std::int64_t i) const {
+    return new_row == nullptr ? static_cast<std::int32_t>(i) : new_row[i];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool moves(std::int32_t row, std::int32_t column) const {
+    return shape.is_lower && column > row;
+  }
+  /// f(k, column) for what is wanted of row i of A.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void for_row(std::int64_t i, const F& f) const {
+    for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      if (shape.wants(i, A.column[k])) f(k, number(A.column[k]));
+  }
+  /// Entries that stay in their row, and its diagonal, be it stored or not.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t staying(std::int64_t i) const {
+    const std::int32_t row = number(i);
+    std::int64_t count = 1;
+    for_row(i, [&](std::int64_t, std::int32_t column) { count += !moves(row, column); });
+    return count;
+  }
+};
+struct CountSources {
+  NumberedPattern pattern;
   std::int64_t* count;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    std::int64_t wanted = 1;
-    for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
-      wanted += shape.wants(i, A.column[k]);
-    count[i] = wanted;
+    const std::int32_t row = pattern.number(i);
+    pattern.for_row(i, [&](std::int64_t, std::int32_t column) {
+      if (pattern.moves(row, column)) Kokkos::atomic_inc(count + column);
+    });
+    Kokkos::atomic_add(count + row, pattern.staying(i));
   }
 };
 struct CollectSources {
-  CsrPattern A;
-  FactorShape shape;
+  NumberedPattern pattern;
+  std::int64_t* next;  // free place of each row
   TriangleRows rows;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    std::int64_t at = rows.start[i];
-    rows.needed[at] = static_cast<std::int32_t>(i);
-    rows.source[at++] = -1;  // sorts before what is stored
-    for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
-      if (!shape.wants(i, A.column[k])) continue;
-      rows.needed[at] = A.column[k];
-      rows.source[at++] = k;
-    }
+    const std::int32_t row = pattern.number(i);
+    std::int64_t at = Kokkos::atomic_fetch_add(next + row, pattern.staying(i));
+    set(at++, row, FactorRows::no_source);
+    pattern.for_row(i, [&](std::int64_t k, std::int32_t column) {
+      if (pattern.moves(row, column))
+        set(Kokkos::atomic_fetch_add(next + column, std::int64_t(1)), row,
+            FactorRows::conjugate_of(k));
+      else
+        set(at++, column, k);
+    });
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void set(std::int64_t at, std::int32_t column,
+                                       std::int64_t source) const {
+    rows.needed[at] = column;
+    rows.source[at] = source;
   }
 };
 
@@ -149,15 +188,14 @@ void find_missing_diagonals(const Exec& exec, FactorPattern<Exec>& pattern) {
 
 /// Waits.
 template <class Exec>
-FactorPattern<Exec> factor_pattern(const Exec& exec, const CsrPattern& A, std::int64_t n,
-                                   FactorShape shape) {
+FactorPattern<Exec> factor_pattern(const Exec& exec, const NumberedPattern& A, std::int64_t n) {
   FactorPattern<Exec> r;
   r.n = n;
   r.start = new_array<std::int64_t>(exec, "start", n + 1, std::int64_t(0));
   if (n == 0) return r;
   const auto begin = new_array<std::int64_t>(exec, "sources", n + 1, std::int64_t(0));
   Kokkos::parallel_for("Trikkos::IncompleteFactors::count_sources", range(exec, n),
-                       CountSources{A, shape, begin.data()});
+                       CountSources{A, begin.data()});
   sum_up(exec, begin.data(), n + 1);
   const std::int64_t sources =
       fetch(exec, begin.data() + n, "Trikkos::IncompleteFactors::count_sources");
@@ -165,8 +203,11 @@ FactorPattern<Exec> factor_pattern(const Exec& exec, const CsrPattern& A, std::i
   const auto rank = new_array<std::int32_t>(exec, "rank", n);
   r.source = new_array<std::int64_t>(exec, "source", sources);
   const TriangleRows sorted{begin.data(), columns.data(), r.source.data()};
+  const auto next = new_array<std::int64_t>(exec, "next", n);
+  Kokkos::parallel_for("Trikkos::IncompleteFactors::copy", range(exec, n),
+                       Copy<std::int64_t>{begin.data(), next.data()});
   Kokkos::parallel_for("Trikkos::IncompleteFactors::collect", range(exec, n),
-                       CollectSources{A, shape, sorted});
+                       CollectSources{A, next.data(), sorted});
   Kokkos::parallel_for("Trikkos::IncompleteFactors::list", range(exec, n),
                        ListRows{{n, true}, rank.data()});
   Kokkos::parallel_for("Trikkos::IncompleteFactors::sort_rows", range(exec, n),

@@ -7,6 +7,7 @@
 #include <Trikkos_TriangularPlan.hpp>
 #include <cmath>
 #include <impl/Trikkos_IncompleteRows.hpp>
+#include <impl/Trikkos_RowOrdering.hpp>
 #include <optional>
 
 /// \file
@@ -121,25 +122,51 @@ class IncompleteFactorization {
                            "Trikkos::IncompleteFactors::status");
     int last = 0;
     while (last + 1 < attempts() && all.report[last].asks_for_another()) ++last;
-    const auto row = [](std::int64_t r) { return r == Diagnosis::clear ? -1 : r; };
-    s.missing_row = m_pattern.missing_row;
+    const auto row = [&](std::int64_t p) -> std::int64_t {
+      if (p < 0 || p == Diagnosis::clear) return -1;
+      return m_ordering.is_natural() ? p : fetch(exec, m_ordering.old_row.data() + p, function);
+    };
+    s.missing_row = row(m_pattern.missing_row);
     s.missing = m_pattern.missing;
     s.breakdown_row = row(all.report[0].breakdown_row);
     s.breakdowns = all.report[0].breakdowns;
     s.shift = shift(last);
     using enum IncompleteStatus::Reason;
     const AttemptReport& r = all.report[last];
-    if (row(r.not_finite_row) >= 0) {
+    if (r.not_finite_row != Diagnosis::clear) {
       s.reason = not_finite;
-      s.row = r.not_finite_row;
-    } else if (row(r.stuck_row) >= 0) {
+      s.row = row(r.not_finite_row);
+    } else if (r.stuck_row != Diagnosis::clear) {
       s.reason = kind == IncompleteKind::lu ? zero_pivot : indefinite;
-      s.row = r.stuck_row;
+      s.row = row(r.stuck_row);
     }
     return s;
   }
 
+  /// Asynchronous. b and x may be the same memory.
+  void solve(const Exec& exec, const Vectors<const T>& b, const Vectors<T>& x,
+             std::int64_t count) const {
+    const auto solve_both = [&](const Vectors<const T>& right, const Vectors<T>& left,
+                                std::int64_t systems) {
+      m_lower->run(exec, right, left, systems);
+      m_upper->run(exec, left.read_only(), left, systems);
+    };
+    if (m_ordering.is_natural()) return solve_both(b, x, count);
+    const std::int64_t n = size(), most = m_options.triangular().rhs_count();
+    const std::int32_t* const old_row = m_ordering.old_row.data();
+    T* const ordered = m_ordered.data();
+    for (std::int64_t first = 0; first < count; first += most) {
+      const std::int64_t systems = std::min(most, count - first);
+      Kokkos::parallel_for("Trikkos::IncompleteFactors::gather_vectors", range(exec, n * systems),
+                           GatherVectors<T>{old_row, n, b.block(first), ordered});
+      solve_both({ordered, n}, {ordered, n}, systems);
+      Kokkos::parallel_for("Trikkos::IncompleteFactors::scatter_vectors", range(exec, n * systems),
+                           ScatterVectors<T>{old_row, n, ordered, x.block(first)});
+    }
+  }
+
   std::int64_t size() const { return m_pattern.n; }
+  Array<const std::int32_t, Exec> order() const { return m_ordering.old_row; }
   std::int64_t entries() const { return m_pattern.entries; }
   std::int64_t entries_given() const { return m_entries_given; }
   const IncompleteOptions& options() const { return m_options; }
@@ -158,7 +185,7 @@ class IncompleteFactorization {
     return m_lower->bytes() + m_upper->bytes() +
            of(m_pattern.start, m_pattern.diagonal, m_pattern.first_source, m_pattern.source,
               m_pattern.column, m_order, m_done, m_level_first, m_value, m_inverse, m_scale,
-              m_reports);
+              m_reports, m_ordering.old_row, m_ordering.new_row, m_ordered);
   }
 
  private:
@@ -173,7 +200,9 @@ class IncompleteFactorization {
     const std::int64_t stored =
         n == 0 ? 0 : fetch(exec, row_map.data() + n, "Trikkos::IncompleteFactors::row_map");
     check_columns(exec, given.column, n, stored, function);
-    m_pattern = factor_pattern(exec, given, n, FactorShape{kind == IncompleteKind::cholesky});
+    const FactorShape shape{kind == IncompleteKind::cholesky};
+    m_ordering = row_ordering(exec, given, n, shape, m_options.ordering());
+    m_pattern = factor_pattern(exec, NumberedPattern{given, shape, m_ordering.new_row.data()}, n);
     order_rows(exec);
     exec.fence(function);  // before what it worked in is freed
   }
@@ -229,6 +258,8 @@ class IncompleteFactorization {
     m_reports =
         new_array<AttemptReport>(exec, "reports", 1 + IncompleteOptions::largest_shift_count);
     m_tickets = new_array(exec, "tickets", 1, Tickets{});
+    if (!m_ordering.is_natural())
+      m_ordered = new_array<T>(exec, "ordered", size() * m_options.triangular().rhs_count());
   }
 
   // ---- the numbers
@@ -275,6 +306,7 @@ class IncompleteFactorization {
 
   IncompleteOptions m_options;
   std::int64_t m_entries_given;
+  RowOrdering<Exec> m_ordering;
   FactorPattern<Exec> m_pattern;
   TriangularAlgorithm m_algorithm = TriangularAlgorithm::automatic;
   std::vector<LevelLink> m_links;
@@ -282,7 +314,7 @@ class IncompleteFactorization {
   PointToPointSchedule m_schedule;
 
   Array<std::int32_t, Exec> m_order, m_done, m_level_first;
-  Array<T, Exec> m_value, m_inverse;
+  Array<T, Exec> m_value, m_inverse, m_ordered;
   Array<Real<T>, Exec> m_scale;
   Array<AttemptReport, Exec> m_reports;
   Array<Tickets, Exec> m_tickets;

@@ -89,8 +89,13 @@ struct GatherRow {
     Real<T> sum = 0;
     for (std::int64_t k = rows.start[i]; k < rows.start[i + 1]; ++k) {
       T v(0);
-      for (std::int64_t s = rows.first_source[k]; s < rows.first_source[k + 1]; ++s)
-        if (rows.source[s] >= 0) v += given[rows.source[s]];
+      for (std::int64_t s = rows.first_source[k]; s < rows.first_source[k + 1]; ++s) {
+        const std::int64_t source = rows.source[s];
+        if (source >= 0)
+          v += given[source];
+        else if (source != FactorRows::no_source)
+          v += conjugate(given[FactorRows::conjugate_of(source)]);
+      }
       value[k] = v;
       sum += modulus_sum(v);
     }
@@ -148,26 +153,27 @@ template <class T>
 struct IncompleteRow<T, IncompleteKind::lu> : FactorsInProgress<T> {
   /// Subtracts row j, which entry k of row i is in the column of.
   KOKKOS_FORCEINLINE_FUNCTION void eliminate(std::int64_t i, std::int64_t k) const {
-    const FactorRows& rows = this->rows;
-    T* const value = this->value;
-    const std::int32_t j = rows.column[k];
-    const T factor = product(this->inverse[j], value[k]);
-    value[k] = factor;
-    const std::int64_t end = rows.start[i + 1], end_above = rows.start[j + 1];
-    std::int64_t at = k + 1, above = rows.diagonal[j] + 1;
+    const FactorRows& pattern = this->rows;
+    T* const entry = this->value;
+    const std::int32_t j = pattern.column[k];
+    const T factor = product(this->inverse[j], entry[k]);
+    entry[k] = factor;
+    const std::int64_t end = pattern.start[i + 1], end_above = pattern.start[j + 1];
+    std::int64_t at = k + 1, above = pattern.diagonal[j] + 1;
     while (at < end && above < end_above) {
-      const std::int32_t mine = rows.column[at], other = rows.column[above];
-      if (mine == other) value[at] = fused(-factor, value[above], value[at]);
+      const std::int32_t mine = pattern.column[at], other = pattern.column[above];
+      if (mine == other) entry[at] = fused(-factor, entry[above], entry[at]);
       at += mine <= other;
       above += other <= mine;
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION void finish(std::int64_t i) const {
     T& pivot = this->value[this->rows.diagonal[i]];
-    const Real<T> scale = this->scale[i];
-    const bool is_broken = !(magnitude(pivot) >= this->rule.threshold(scale)) || !is_usable(pivot);
+    const Real<T> row_scale = this->scale[i];
+    const bool is_broken =
+        !(magnitude(pivot) >= this->rule.threshold(row_scale)) || !is_usable(pivot);
     if (is_broken) {
-      pivot = this->rule.instead(pivot, phase_of(pivot), scale);
+      pivot = this->rule.instead(pivot, phase_of(pivot), row_scale);
       this->report(i, !is_usable(pivot));
     }
     this->inverse[i] = is_usable(pivot) ? one_over(pivot) : T(0);
@@ -191,29 +197,29 @@ template <class T>
 struct IncompleteRow<T, IncompleteKind::cholesky> : FactorsInProgress<T> {
   /// Entry k of row i: (A(i, j) - sum of L(i, c) conj L(j, c), c < j) / L(j, j).
   KOKKOS_FORCEINLINE_FUNCTION void eliminate(std::int64_t i, std::int64_t k) const {
-    const FactorRows& rows = this->rows;
-    T* const value = this->value;
-    const std::int32_t j = rows.column[k];
-    T sum = value[k];
-    std::int64_t at = rows.start[i], other = rows.start[j];
-    const std::int64_t other_end = rows.diagonal[j];
+    const FactorRows& pattern = this->rows;
+    T* const entry = this->value;
+    const std::int32_t j = pattern.column[k];
+    T sum = entry[k];
+    std::int64_t at = pattern.start[i], other = pattern.start[j];
+    const std::int64_t other_end = pattern.diagonal[j];
     while (at < k && other < other_end) {
-      const std::int32_t a = rows.column[at], b = rows.column[other];
-      if (a == b) sum = fused(-value[at], conjugate(value[other]), sum);
+      const std::int32_t a = pattern.column[at], b = pattern.column[other];
+      if (a == b) sum = fused(-entry[at], conjugate(entry[other]), sum);
       at += a <= b;
       other += b <= a;
     }
-    value[k] = product(this->inverse[j], sum);
+    entry[k] = product(this->inverse[j], sum);
   }
   KOKKOS_FORCEINLINE_FUNCTION void finish(std::int64_t i) const {
     const std::int64_t d = this->rows.diagonal[i];
-    const Real<T> scale = this->scale[i];
+    const Real<T> row_scale = this->scale[i];
     Real<T> square = Kokkos::real(this->value[d]);
     for (std::int64_t k = this->rows.start[i]; k < d; ++k)
       square = -add_square(this->value[k], -square);
-    const bool is_broken = !(square >= this->rule.threshold(scale)) || !is_usable(square);
+    const bool is_broken = !(square >= this->rule.threshold(row_scale)) || !is_usable(square);
     if (is_broken) {
-      square = Kokkos::real(this->rule.instead(T(square), T(1), scale));
+      square = Kokkos::real(this->rule.instead(T(square), T(1), row_scale));
       this->report(i, !is_usable(square));
     }
     const Real<T> root = is_usable(square) ? Kokkos::sqrt(square) : Real<T>(0);
