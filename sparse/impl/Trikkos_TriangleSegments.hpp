@@ -95,11 +95,11 @@ struct FillSegments {
     const std::int64_t count = segments.first[row + 1] - segments.first[row];
     const std::int64_t i =
         segments.is_forward ? s - segments.first[row] : segments.first[row + 1] - 1 - s;
-    const std::int64_t start = rows.start[row];
+    const std::int64_t begin = rows.start[row];
     const std::int64_t after_first = (count - 1) * (SegmentOrder::most - 1);
     const std::int64_t first = rows.needed_entries(row) - after_first;  // entries of the first
-    const std::int64_t end = start + first + i * (SegmentOrder::most - 1);
-    return {i == 0 ? start : end - (SegmentOrder::most - 1),
+    const std::int64_t end = begin + first + i * (SegmentOrder::most - 1);
+    return {i == 0 ? begin : end - (SegmentOrder::most - 1),
             i == count - 1 ? rows.start[row + 1] : end, i > 0};
   }
 };
