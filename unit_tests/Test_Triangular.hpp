@@ -47,28 +47,6 @@ template <class T>
       true);
 }
 
-// Rows in another order, some entries in two parts, and one zero more.
-template <class T>
-::Test::HostTriangle<T> shuffled(const ::Test::HostTriangle<T>& A) {
-  ::Test::HostTriangle<T> r;
-  r.uplo = A.uplo;
-  r.diag = A.diag;
-  for (int i = 0; i < A.rows(); ++i) {
-    const int begin = A.row_map[i], count = A.row_map[i + 1] - begin;
-    for (int k = 0; k < count; ++k) {
-      const int at = begin + (k * 7 + i) % count;  // no row has 7 entries, or a multiple
-      const bool in_parts = (at + i) % 3 == 0;
-      r.add(A.entries[at], in_parts ? A.values[at] * T(0.25) : A.values[at]);
-    }
-    for (int k = 0; k < count; ++k) {
-      const int at = begin + (k * 7 + i) % count;
-      if ((at + i) % 3 == 0) r.add(A.entries[at], A.values[at] * T(0.75));
-    }
-    r.end_row();
-  }
-  return r;
-}
-
 // A and its transpose with values as they come. If it is singular, nothing finite may come of the
 // row that is.
 template <class Exec>
@@ -178,10 +156,9 @@ TEST(TEST_CATEGORY, triangular_combined_array) {
 
 TEST(TEST_CATEGORY, triangular_unsorted_rows) {
   using Exec = TEST_EXECSPACE;
-  const auto A = shuffled(::Test::grid<double>(25, 2, false));
-  expect_all_solved<Exec>("5-point, shuffled", A);
-  // 7-point rows may have 7 entries, which the shuffle leaves out
-  expect_all_solved<Exec>("arrow, shuffled", shuffled(arrow<double>(100)));
+  expect_all_solved<Exec>("5-point, shuffled",
+                          ::Test::shuffled(::Test::grid<double>(25, 2, false)));
+  expect_all_solved<Exec>("arrow, shuffled", ::Test::shuffled(arrow<double>(100)));
 }
 
 // Any integers, strides and constness that are allowed.

@@ -135,6 +135,25 @@ HostTriangle<T> grid(int m, int d, bool is_full) {
   return triangle<T>(d == 2 ? m * m : m * m * m, grid_neighbours(m, d, is_full), true);
 }
 
+/// Rows in another order, and a third of the entries in two parts.
+template <class T>
+HostTriangle<T> shuffled(const HostTriangle<T>& A) {
+  HostTriangle<T> r;
+  r.uplo = A.uplo;
+  r.diag = A.diag;
+  for (int i = 0; i < A.rows(); ++i) {
+    std::vector<std::pair<std::uint64_t, int>> places;  // of entries, by a random number
+    for (int k = A.row_map[i]; k < A.row_map[i + 1]; ++k)
+      for (int part = 0; part < (k % 3 == 0 ? 2 : 1); ++part)
+        places.push_back({Trikkos::Impl::random_bits(5, part, k), k});
+    std::sort(places.begin(), places.end());
+    for (const auto& [number, k] : places)
+      r.add(A.entries[k], k % 3 == 0 ? A.values[k] * T(0.5) : A.values[k]);
+    r.end_row();
+  }
+  return r;
+}
+
 /// Of Views on the host.
 template <class RowMap, class Entries, class Values>
 auto host_triangle(const Trikkos::CsrTriangle<RowMap, Entries, Values>& A) {
