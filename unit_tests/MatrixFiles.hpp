@@ -22,7 +22,7 @@ struct MatrixFiles {
   std::vector<std::filesystem::path> paths;
 
   /// Those of the directory that TRIKKOS_MATRICES names; if it names none, those of
-  /// ../shared/matrices, seen from the repository, that have at most a megabyte. None where there
+  /// ../shared/matrices, seen from the repository, of at most 500 kB. None where there
   /// is no such directory.
   MatrixFiles() {
     const char* const named = std::getenv("TRIKKOS_MATRICES");
@@ -34,7 +34,7 @@ struct MatrixFiles {
       const std::string name = entry.path().string();
       const bool is_readable =
           name.ends_with(".mtx") || (name.ends_with(".mtx.gz") && Trikkos::Impl::have_zlib);
-      const bool is_small = entry.file_size(none) <= 1'000'000;
+      const bool is_small = entry.file_size(none) <= 500'000;
       if (is_readable && (is_small || named != nullptr)) paths.push_back(entry.path());
     }
     std::sort(paths.begin(), paths.end());
