@@ -108,55 +108,6 @@ Time cusparse_gtsv2(Harness& harness, const Problem<T>& problem) {
   return time;
 }
 
-/// L x = b with cuSPARSE's SpSV, a lower triangle in compressed rows. The analysis needs the
-/// values. \param analysis  its seconds
-template <class Integers, class Vector>
-Time cusparse_spsv(const Harness& harness, const Integers& row_map, const Integers& entries,
-                   const Vector& values, const Vector& b, const Vector& x, double& analysis) {
-  const Exec& exec = harness.exec();
-  const auto n = static_cast<std::int64_t>(b.extent(0));
-  const CusparseHandle handle(exec);
-  cusparseSpMatDescr_t A{};
-  cusparseDnVecDescr_t right{}, left{};
-  cusparseSpSVDescr_t plan{};
-  expect_success(cusparseCreateCsr(
-      &A, n, n, static_cast<std::int64_t>(entries.extent(0)), row_map.data(), entries.data(),
-      values.data(), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F));
-  auto fill = CUSPARSE_FILL_MODE_LOWER;
-  auto diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
-  expect_success(cusparseSpMatSetAttribute(A, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill));
-  expect_success(
-      cusparseSpMatSetAttribute(A, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof diagonal));
-  expect_success(cusparseCreateDnVec(&right, n, b.data(), CUDA_R_64F));
-  expect_success(cusparseCreateDnVec(&left, n, x.data(), CUDA_R_64F));
-  expect_success(cusparseSpSV_createDescr(&plan));
-  const double one = 1;
-  constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  constexpr auto algorithm = CUSPARSE_SPSV_ALG_DEFAULT;
-  std::size_t bytes = 0;
-  expect_success(cusparseSpSV_bufferSize(handle.get(), op, &one, A, right, left, CUDA_R_64F,
-                                         algorithm, plan, &bytes));
-  const Kokkos::View<char*, Exec> buffer(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Perf::cusparse_spsv"), bytes);
-  cusparseStatus_t status = CUSPARSE_STATUS_SUCCESS;
-  analysis = Stopwatch<Exec>().seconds(exec, [&] {
-    status = cusparseSpSV_analysis(handle.get(), op, &one, A, right, left, CUDA_R_64F, algorithm,
-                                   plan, buffer.data());
-  });
-  expect_success(status);
-  const Time time = harness.time([] {},
-                                 [&] {
-                                   status = cusparseSpSV_solve(handle.get(), op, &one, A, right,
-                                                               left, CUDA_R_64F, algorithm, plan);
-                                 });
-  expect_success(status);
-  cusparseSpSV_destroyDescr(plan);
-  cusparseDestroyDnVec(left);
-  cusparseDestroyDnVec(right);
-  cusparseDestroySpMat(A);
-  return time;
-}
-
 }  // namespace Perf
 
 #endif

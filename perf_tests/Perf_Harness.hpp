@@ -34,6 +34,7 @@ struct Settings {
   std::int64_t max_rows = std::numeric_limits<std::int64_t>::max();
   int samples = 15;
   bool cold_caches = true;
+  std::string matrices;  ///< a directory of Matrix Market files, or none
 };
 
 /// What a vectorised streaming kernel moves at once.
@@ -139,6 +140,7 @@ class Harness {
                  buffer_bytes(settings) / sizeof(Pack)) {}
 
   const Exec& exec() const { return m_exec; }
+  const std::string& matrices() const { return m_settings.matrices; }
 
   /// The sizes to run: none above --trikkos_max_rows, none twice.
   std::vector<std::int64_t> sizes(std::initializer_list<std::int64_t> wanted) const {

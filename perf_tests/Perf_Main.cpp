@@ -39,6 +39,8 @@ Perf::Settings settings_from(int& argc, char** argv) {
   if (const char* caches = take_option(argc, argv, "--trikkos_caches")) {
     settings.cold_caches = std::string_view(caches) != "warm";
   }
+  if (const char* directory = take_option(argc, argv, "--trikkos_matrices"))
+    settings.matrices = directory;
   return settings;
 }
 

@@ -52,10 +52,11 @@ struct InvertOrder {
 };
 
 /// Sorts the entries of each row by the rank of the row that is needed, what is stored twice by
-/// its place. The diagonal comes last.
+/// its place. The diagonal comes last. Rank: what rank[row] is called.
+template <class Rank>
 struct SortRows {
   TriangleRows rows;
-  const std::int32_t* rank;
+  Rank rank;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
     const std::int64_t begin = rows.start[row], count = rows.start[row + 1] - begin;

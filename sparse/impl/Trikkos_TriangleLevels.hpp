@@ -40,18 +40,19 @@ struct SerialLevels {
 
 /// Portions of neighbouring rows, which need each other more than others: the levels of a portion
 /// in the scratch of its team, where a look takes a third of the time. See `solve_when_ready` for
-/// the form of the loop. One entry at a time: few are missing, and the loop is short.
+/// the form of the loop. One entry at a time, in the order of elimination: few are missing, and the
+/// loop is short.
 template <class Exec>
 struct PullLevels {
   static constexpr std::int32_t unknown = -1;
-  static constexpr int rows_of_portion = 128, warp = is_host_v<Exec> ? 1 : 32;
-  static constexpr int team_size = is_host_v<Exec> ? 1 : rows_of_portion;
+  static constexpr int warp = is_host_v<Exec> ? 1 : 32;
+  static constexpr int team_size = is_host_v<Exec> ? 1 : 128;
 
   Tickets* tickets;
   TriangleRows rows;
   RowOrder natural;
   std::int32_t* level;
-  std::int32_t teams;
+  std::int32_t teams, rows_of_portion;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
@@ -68,7 +69,7 @@ struct PullLevels {
     }
     Kokkos::single(Kokkos::PerTeam(member), [&] { tickets->finish(teams, 1); });
   }
-  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
+  KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() const {
     return (rows_of_portion + 1) * sizeof(std::int32_t);
   }
 
@@ -76,16 +77,12 @@ struct PullLevels {
   KOKKOS_FORCEINLINE_FUNCTION void find(std::int64_t first, std::int64_t e, std::int64_t end,
                                         std::int32_t* local) const {
     const std::int32_t row = natural[e];
-    const std::int32_t* const begin = rows.needed + rows.start[row];
+    const std::int32_t* const needed = rows.needed + rows.start[row];
     const auto entries = static_cast<std::int32_t>(rows.start[row + 1] - rows.start[row]);
     const std::int32_t* const last =
         local + (Kokkos::min(e | (warp - 1), end - 1) - first);  // of this warp
-    // From the first to be known to the last, if the row is sorted.
-    const auto needed = [&](std::int32_t i) {
-      return begin[natural.is_forward ? i : entries - 1 - i];
-    };
-    std::int32_t i = 0, mine = 0, j = entries > 0 ? needed(0) : row;
-    std::int32_t next = entries > 1 ? needed(1) : row;
+    std::int32_t i = 0, mine = 0, j = entries > 0 ? needed[0] : row;
+    std::int32_t next = entries > 1 ? needed[1] : row;
     bool is_done = false;
     Backoff backoff;
     while (true) {
@@ -101,7 +98,7 @@ struct PullLevels {
         mine = Kokkos::max(mine, found + 1);  // 0 of the diagonal
         if (++i < entries) {
           j = next;
-          next = i + 1 < entries ? needed(i + 1) : row;
+          next = i + 1 < entries ? needed[i + 1] : row;
         } else {
           relaxed_store(level + row, mine);
           relaxed_store(local + (e - first), mine);
@@ -189,20 +186,29 @@ void levels_by_rounds(const Exec& exec, const TrianglePattern<Exec>& pattern, co
 template <class Exec>
 void levels_by_pulling(const Exec& exec, const TrianglePattern<Exec>& pattern,
                        std::int32_t* level) {
-  using Kernel = PullLevels<Exec>;
-  const auto tickets = new_array<Tickets>(exec, "tickets", 1, Tickets{});
   const std::int64_t n = pattern.shape.n;
-  const std::int64_t portions = (n + Kernel::rows_of_portion - 1) / Kernel::rows_of_portion;
-  if (portions == 0) return;
-  // Rows in the order of elimination: as many teams as run at once, as most wait until the levels
-  // of their rows begin.
-  const auto teams = static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(exec.concurrency() / Kernel::rows_of_portion, 1, portions));
+  if (n == 0) return;
+  const auto tickets = new_array<Tickets>(exec, "tickets", 1, Tickets{});
+  // As many teams as run at once: rows come in the order of elimination, in which most wait until
+  // the levels of their rows begin. Of a large triangle all rows at once, as those of a grid's
+  // front are far apart (H200, 5-point 2048^2: 19 ms become 5). But the threads of a portion then
+  // have its rows one after the other (27-point 96^3: 1.3 ms would become 6).
+  constexpr std::int64_t size = PullLevels<Exec>::team_size, most = 2048, large = 8;
+  const std::int64_t resident = std::max<std::int64_t>(exec.concurrency() / size, 1);
+  const std::int64_t turns = (n + resident * size - 1) / (resident * size);
+  const std::int64_t portion = turns > large ? std::min(turns * size, most) : size;
+  const std::int64_t portions = (n + portion - 1) / portion;
+  const PullLevels<Exec> kernel{tickets.data(),
+                                pattern.rows(),
+                                pattern.shape.natural(),
+                                level,
+                                static_cast<std::int32_t>(std::min(resident, portions)),
+                                static_cast<std::int32_t>(portion)};
   Kokkos::parallel_for(
       "Trikkos::TriangularPlan::levels",
-      light(Kokkos::TeamPolicy<Exec>(exec, teams, Kernel::team_size)
-                .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes())))),
-      Kernel{tickets.data(), pattern.rows(), pattern.shape.natural(), level, teams});
+      light(Kokkos::TeamPolicy<Exec>(exec, kernel.teams, kernel.team_size)
+                .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(kernel.scratch_bytes())))),
+      kernel);
   exec.fence("Trikkos::TriangularPlan::levels");
 }
 

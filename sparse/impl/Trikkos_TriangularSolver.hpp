@@ -110,6 +110,9 @@ class TriangularSolver {
         {n, A.uplo == Uplo::lower, m_is_unit, m_options.transpose() != Transpose::none});
     m_size = n;
     m_entries = m_pattern.entries;
+    if constexpr (!on_host)  // levels are found one entry after the other, the last one last
+      Kokkos::parallel_for("Trikkos::TriangularPlan::sort_pattern", range(exec, n),
+                           SortRows<RowOrder>{m_pattern.rows(), m_pattern.shape.natural()});
     const auto level = triangle_levels(exec, m_pattern, given);
     m_order = order_by_level(exec, m_pattern.shape.natural(), level);
     arrange(exec, level);
@@ -125,7 +128,7 @@ class TriangularSolver {
     Ranks ranks = on_host ? Ranks{natural_order(exec), natural_order(exec)}
                           : Ranks{m_order.row, inverse_of(exec, m_order.row)};
     Kokkos::parallel_for("Trikkos::TriangularPlan::sort_rows", range(exec, size()),
-                         SortRows{m_pattern.rows(), ranks.rank.data()});
+                         SortRows<const std::int32_t*>{m_pattern.rows(), ranks.rank.data()});
     TriangleSegments<Exec> segments;
     if constexpr (!on_host)
       if (may_spin()) segments = divide_rows(exec, m_pattern, level);
