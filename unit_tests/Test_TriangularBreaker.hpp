@@ -67,6 +67,77 @@ TEST(TEST_CATEGORY, triangular_breaker) {
   expect_unbroken_triangles<Kokkos::complex<float>>(3);
 }
 
+// ---- numbers that nothing can be divided by, or that are none
+
+/// A diagonal entry, in one part or two, or an entry beside it, of row 5 of 9 rows in a chain: what
+/// is said of it, or else what x is worth.
+template <class T>
+void bad_numbers_are_flagged() {
+  using Real = Trikkos::Impl::Real<T>;
+  using Limits = std::numeric_limits<Real>;
+  using Reason = Trikkos::Status::Reason;
+  const TEST_EXECSPACE exec;
+  const TimeLimit limit;
+  const Real largest = Limits::max(), tiny = Limits::denorm_min(), inf = Limits::infinity(),
+             nan = Limits::quiet_NaN();
+  struct Case {
+    Real beside, diagonal, second;
+    Reason reason, of_unit;
+  };
+  const Case cases[] = {
+      {1, 0, 0, Reason::singular, Reason::none},
+      {1, 3, -3, Reason::singular, Reason::none},
+      {0, 0, 0, Reason::singular, Reason::none},
+      {1, tiny, 0, Reason::singular, Reason::none},
+      {1, Limits::min() / 8, 0, Reason::singular, Reason::none},
+      {1, 4 * Limits::min(), 0, Reason::none, Reason::none},
+      {1, tiny, 1, Reason::none, Reason::none},
+      {1, largest, 0, Reason::none, Reason::none},
+      {1, largest, largest, Reason::not_finite, Reason::none},
+      {1, inf, 0, Reason::not_finite, Reason::none},
+      {1, nan, 0, Reason::not_finite, Reason::none},
+      {inf, 1, 0, Reason::not_finite, Reason::not_finite},
+      {nan, 1, 0, Reason::not_finite, Reason::not_finite},
+      {largest, 1, 0, Reason::none, Reason::none},
+      {tiny, 1, 0, Reason::none, Reason::none},
+  };
+  for (const Case& c : cases)
+    for (const auto diag : {Trikkos::Diag::non_unit, Trikkos::Diag::unit}) {
+      HostTriangle<T> A;
+      A.diag = diag;
+      for (int i = 0; i < 9; ++i) {
+        if (i > 0) A.add(i - 1, T(i == 5 ? c.beside : 0.5));
+        A.add(i, T(i == 5 ? c.diagonal : 2));
+        if (i == 5) A.add(i, T(c.second));
+        A.end_row();
+      }
+      for (const auto algorithm : algorithms_of<TEST_EXECSPACE>()) {
+        SCOPED_TRACE(std::string(Trikkos::name(algorithm)) + ", " + name(diag) + ", beside " +
+                     std::to_string(c.beside) + ", diagonal " + std::to_string(c.diagonal) +
+                     " and " + std::to_string(c.second));
+        const Trikkos::TriangularPlan plan(exec, on_device<TEST_EXECSPACE>(A),
+                                           Trikkos::TriangularOptions{}.algorithm(algorithm));
+        const auto status = plan.status(exec);
+        EXPECT_EQ(status.reason, diag == Trikkos::Diag::unit ? c.of_unit : c.reason);
+        EXPECT_EQ(status.row, status.ok() ? -1 : 5);
+        if (!status.ok()) continue;
+        for (const Real right : {Real(1), Real(0), largest, tiny, inf, nan}) {
+          std::vector<T> b(9, T(1));
+          b[4] = T(right);
+          for (const double error :
+               judge_rows(A, Trikkos::Transpose::none, solve(exec, plan, b), b))
+            EXPECT_LE(error, 1) << "b " << right;
+        }
+      }
+    }
+}
+TEST(TEST_CATEGORY, triangular_breaker_bad_numbers) {
+  bad_numbers_are_flagged<double>();
+  bad_numbers_are_flagged<float>();
+  bad_numbers_are_flagged<Kokkos::complex<double>>();
+  bad_numbers_are_flagged<Kokkos::complex<float>>();
+}
+
 // ---- what it has found
 
 /// What lies behind the last entry of a row was subtracted from complex sums, as zeros times zeros,
