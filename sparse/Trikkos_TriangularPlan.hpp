@@ -48,8 +48,8 @@ void check_triangular_options(const char* function, const TriangularOptions& opt
 /// run, by every algorithm, for any number of threads and right-hand sides. Every row has a small
 /// backward error by itself, |b - A x| <= c u (|A| |x|): c = k + 1 in a row of k entries, the
 /// diagonal included, 3 k + 4 for complex numbers (Higham, Accuracy and Stability, section 8.1).
-/// Not where something underflows: then less than 4 (k + |d| (1 + |d| |x|)) of the smallest number
-/// above zero comes to it, d the diagonal entry.
+/// What underflows adds less than 4 (k + |d| (1 + |d x|)) times the smallest positive number, d the
+/// diagonal entry.
 ///
 /// A plan is a handle, like a View: copies share the memory; it serves one solve at a time and
 /// keeps no execution space instance.
