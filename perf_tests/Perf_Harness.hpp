@@ -173,6 +173,16 @@ class Harness {
     return summary(samples);
   }
 
+  /// The time of `work` with `solver`, a workspace, plan or batch made beforehand: nothing is
+  /// allocated while the time is taken. \throws std::runtime_error unless its status is ok
+  template <class Solver, class Work>
+  Time time_of(const Solver& solver, const Work& work) const {
+    const Time result = time([] {}, work);
+    const Trikkos::Status status = solver.status(m_exec);
+    if (!status) throw std::runtime_error(status.why());
+    return result;
+  }
+
   /// The time to read `Reads` arrays and write one, together `bytes` long.
   template <int Reads>
   Time stream_time(std::int64_t bytes) const {

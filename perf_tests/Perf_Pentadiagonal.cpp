@@ -13,51 +13,48 @@ using Perf::Harness;
 using Perf::ManySystems;
 using Perf::PentadiagonalCase;
 
-/// With a workspace made beforehand: nothing is allocated while the time is taken.
 template <class Problem>
 Perf::Time segmented(const Harness& h, const Problem& p) {
   const auto A = p.A();
   const auto b = p.rhs();
   const auto x = p.solution();
   const Trikkos::Workspace work(h.exec(), A, b);
-  const Perf::Time time = h.time([] {}, [&] { Trikkos::solve(h.exec(), work, A, b, x); });
-  const Trikkos::Status status = work.status(h.exec());
-  if (!status) throw std::runtime_error(status.why());
-  return time;
+  return h.time_of(work, [&] { Trikkos::solve(h.exec(), work, A, b, x); });
 }
 Perf::Time plan(const Harness& h, const Perf::ConstantPentadiagonal& p) {
   const auto b = p.rhs(), x = p.solution();
   const Trikkos::Plan plan(h.exec(), p.A(), {}, p.systems.count);
-  const Perf::Time time = h.time([] {}, [&] { Trikkos::solve(h.exec(), plan, b, x); });
-  const Trikkos::Status status = plan.status(h.exec());
-  if (!status) throw std::runtime_error(status.why());
-  return time;
+  return h.time_of(plan, [&] { Trikkos::solve(h.exec(), plan, b, x); });
 }
 /// What a plan chooses, for its name.
 const char* algorithm_of_plan(const Harness& h, std::int64_t n) {
   return name(Trikkos::Plan(h.exec(), Perf::hyperdiffusion(h.exec(), n, 1)).algorithm());
 }
 
+/// add(name, solver)
+template <class Problem>
+auto adder(Harness& harness, const std::string& prefix, const PentadiagonalCase& c) {
+  return [=, &harness](const std::string& name, const auto& solver) {
+    Perf::add_pentadiagonal<Problem>(harness, "pentadiagonal/" + prefix + name, c, solver);
+  };
+}
+
 void add_one(Harness& harness, std::int64_t n, bool dominant) {
   using Problem = Perf::OnePentadiagonal;
-  const PentadiagonalCase c{{n, 1, false}, dominant};
-  const std::string prefix =
-      "pentadiagonal/single/double/n:" + std::to_string(n) + (dominant ? "/dominant/" : "/random/");
-  Perf::add_pentadiagonal<Problem>(harness, prefix + "segmented", c, segmented<Problem>);
+  const auto add = adder<Problem>(
+      harness, "single/double/n:" + std::to_string(n) + (dominant ? "/dominant/" : "/random/"),
+      {{n, 1, false}, dominant});
+  add("segmented", segmented<Problem>);
 #ifdef TRIKKOS_HAVE_LAPACK
-  if constexpr (Perf::on_host)
-    Perf::add_pentadiagonal<Problem>(harness, prefix + "lapack_gbsv", c, Perf::lapack_gbsv);
+  if constexpr (Perf::on_host) add("lapack_gbsv", Perf::lapack_gbsv);
 #endif
 }
 
 void add_own(Harness& harness, const ManySystems& systems, bool dominant) {
   using Problem = Perf::ManyPentadiagonals;
-  const PentadiagonalCase c{systems, dominant};
-  const std::string prefix =
-      "pentadiagonal/own/double/" + Perf::name(systems) + (dominant ? "dominant/" : "random/");
-  const auto add = [&](const char* name, const auto& solver) {
-    Perf::add_pentadiagonal<Problem>(harness, prefix + name, c, solver);
-  };
+  const auto add = adder<Problem>(
+      harness, "own/double/" + Perf::name(systems) + (dominant ? "dominant/" : "random/"),
+      {systems, dominant});
   add("segmented", segmented<Problem>);
 #ifdef TRIKKOS_HAVE_LAPACK
   if constexpr (Perf::on_host)
@@ -73,11 +70,8 @@ void add_own(Harness& harness, const ManySystems& systems, bool dominant) {
 }
 
 void add_constant(Harness& harness, const ManySystems& systems) {
-  using Problem = Perf::ConstantPentadiagonal;
-  const std::string prefix = "pentadiagonal/constant/double/" + Perf::name(systems);
-  const auto add = [&](const std::string& name, const auto& solver) {
-    Perf::add_pentadiagonal<Problem>(harness, prefix + name, {systems, false}, solver);
-  };
+  const auto add = adder<Perf::ConstantPentadiagonal>(
+      harness, "constant/double/" + Perf::name(systems), {systems, false});
   add(std::string("plan_") + algorithm_of_plan(harness, systems.n), plan);
 #ifdef TRIKKOS_HAVE_LAPACK
   if constexpr (Perf::on_host)

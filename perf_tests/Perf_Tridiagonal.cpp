@@ -17,17 +17,13 @@ using Trikkos::Algorithm;
 using Trikkos::Gallery;
 using Trikkos::Options;
 
-// Solves with a workspace made beforehand: nothing is allocated while the time is taken.
 template <class T>
 void add_trikkos(Harness& harness, const std::string& name, const Case& c, const Options& options) {
   Perf::add_solver<T>(
       harness, name, c, [options](const Harness& h, const Perf::Problem<T>& problem) {
         Trikkos::Workspace work(h.exec(), problem.A, problem.b, options);
-        const Perf::Time time =
-            h.time([] {}, [&] { Trikkos::solve(h.exec(), work, problem.A, problem.b, problem.x); });
-        const Trikkos::Status status = work.status(h.exec());
-        if (!status) throw std::runtime_error(status.why());
-        return time;
+        return h.time_of(work,
+                         [&] { Trikkos::solve(h.exec(), work, problem.A, problem.b, problem.x); });
       });
 }
 

@@ -93,10 +93,7 @@ void add_solver(Harness& harness, const std::string& name, Sizes sizes, std::int
 
 Perf::Time variable_batch(const Harness& h, const VariableProblem& p) {
   const Trikkos::VariableBatch<T, Exec> batch(h.exec(), view(p.offsets));
-  const Perf::Time time = h.time([] {}, [&] { Trikkos::solve(h.exec(), batch, p.A, p.b, p.x); });
-  const Trikkos::Status status = batch.status(h.exec());
-  if (!status) throw std::runtime_error(status.why());
-  return time;
+  return h.time_of(batch, [&] { Trikkos::solve(h.exec(), batch, p.A, p.b, p.x); });
 }
 Perf::Time as_one(const Harness& h, const VariableProblem& p) {
   const Trikkos::Workspace work(h.exec(), p.A, p.b);

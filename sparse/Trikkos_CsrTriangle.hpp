@@ -6,6 +6,7 @@
 
 #include <Trikkos_Concepts.hpp>
 #include <Trikkos_CsrMatrix.hpp>
+#include <impl/Trikkos_Check.hpp>
 
 namespace Trikkos {
 
@@ -75,12 +76,18 @@ CsrTriangle(RowMap, Entries, Values, Uplo, Diag) -> CsrTriangle<RowMap, Entries,
 
 /// A triangle of a CsrMatrix, of a KokkosSparse::CrsMatrix, or of what has the latter's members
 /// `graph.row_map`, `graph.entries` and `values`.
+/// \throws std::invalid_argument for a number of columns, if A tells it, that is not that of rows
 template <class Matrix>
 auto csr_triangle(const Matrix& A, Uplo uplo, Diag diag = Diag::non_unit) {
-  if constexpr (is_csr_matrix_v<Matrix>)
+  constexpr auto function = "Trikkos::csr_triangle";
+  if constexpr (is_csr_matrix_v<Matrix>) {
+    Impl::expect_extent(function, "A", "columns", A.columns, A.rows(), "its rows");
     return CsrTriangle{A.row_map, A.entries, A.values, uplo, diag};
-  else
+  } else {
+    if constexpr (requires { A.numRows() == A.numCols(); })
+      Impl::expect_extent(function, "A", "columns", A.numCols(), A.numRows(), "its rows");
     return CsrTriangle{A.graph.row_map, A.graph.entries, A.values, uplo, diag};
+  }
 }
 
 template <class T>

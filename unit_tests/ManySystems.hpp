@@ -18,6 +18,8 @@ using Reference::HostSystem;
 using Trikkos::Boundary;
 using Trikkos::Gallery;
 
+constexpr Boundary boundaries[] = {Boundary::open, Boundary::periodic};
+
 /// (system, row) in memory of any layout.
 template <class T>
 using Array = Kokkos::View<T**, Kokkos::LayoutStride, TEST_EXECSPACE>;
@@ -63,6 +65,38 @@ Array<T> make_array(Layout layout, std::int64_t count, std::int64_t n) {
 template <class T>
 KOKKOS_FUNCTION auto row_of(const Array<T>& array, std::int64_t k) {
   return Kokkos::subview(array, k, Kokkos::ALL);
+}
+
+/// make(j) is band j, of W on either side.
+template <int W, class Make>
+auto matrix(Boundary boundary, const Make& make) {
+  if constexpr (W == 1)
+    return Trikkos::Tridiagonal{make(-1), make(0), make(1), boundary};
+  else
+    return Trikkos::Pentadiagonal{make(-2), make(-1), make(0), make(1), make(2), boundary};
+}
+
+/// Random ones.
+template <class T>
+Array<T> right_hand_sides(Layout layout, std::int64_t count, std::int64_t n) {
+  const Array<T> b = make_array<T>(layout, count, n);
+  for (std::int64_t k = 0; k < count; ++k)
+    ::Test::copy(row_of(b, k), Reference::to_device(TEST_EXECSPACE(), random_rhs<T>(n, k)));
+  return b;
+}
+
+/// As many numbers as a View of rank 1 or 2 has, in memory of any layout.
+template <class View>
+std::vector<typename View::non_const_value_type> numbers(const View& v) {
+  const auto host = ::Test::host_copy(v);
+  std::vector<typename View::non_const_value_type> r;
+  if constexpr (View::rank() == 1) {
+    for (std::size_t i = 0; i < host.extent(0); ++i) r.push_back(host(i));
+  } else {
+    for (std::size_t k = 0; k < host.extent(0); ++k)
+      for (std::size_t i = 0; i < host.extent(1); ++i) r.push_back(host(k, i));
+  }
+  return r;
 }
 
 /// Systems on the host, and one solve of all of them.

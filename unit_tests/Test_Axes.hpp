@@ -102,10 +102,7 @@ Array<T> random_batch(std::int64_t count, std::int64_t n, unsigned seed, double 
 
 template <int W, class View>
 auto matrix(const std::vector<View>& v, Boundary boundary) {
-  if constexpr (W == 1)
-    return Trikkos::Tridiagonal<View>{v[0], v[1], v[2], boundary};
-  else
-    return Trikkos::Pentadiagonal<View>{v[0], v[1], v[2], v[3], v[4], boundary};
+  return Many::matrix<W>(boundary, [&](int j) { return v[W + j]; });
 }
 template <int W, class T>
 std::vector<Array<T>> random_bands(std::int64_t count, std::int64_t n, double shift) {

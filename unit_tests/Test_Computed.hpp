@@ -15,9 +15,12 @@
 namespace Test::Computed {
 
 using Many::Array;
+using Many::boundaries;
+using Many::matrix;
+using Many::numbers;
+using Many::right_hand_sides;
 using Trikkos::Boundary;
 using Trikkos::Options;
-constexpr Boundary boundaries[] = {Boundary::open, Boundary::periodic};
 
 /// Odd multiples of 1/64, so that nothing is rounded; NaN where an open matrix has no entry.
 template <class T, int W>
@@ -42,14 +45,6 @@ struct Coefficients {
   }
 };
 
-template <int W, class Make>
-auto matrix(Boundary boundary, const Make& make) {
-  if constexpr (W == 1)
-    return Trikkos::Tridiagonal{make(-1), make(0), make(1), boundary};
-  else
-    return Trikkos::Pentadiagonal{make(-2), make(-1), make(0), make(1), make(2), boundary};
-}
-
 /// A matrix for each system, in any layout.
 template <class T, int W>
 auto stored(const Coefficients<T, W>& f, Many::Layout layout, std::int64_t count) {
@@ -62,22 +57,6 @@ auto stored(const Coefficients<T, W>& f, Many::Layout layout, std::int64_t count
     return band;
   });
 }
-template <class T>
-Array<T> right_hand_sides(Many::Layout layout, std::int64_t count, std::int64_t n) {
-  const Array<T> b = Many::make_array<T>(layout, count, n);
-  for (std::int64_t k = 0; k < count; ++k)
-    ::Test::copy(Many::row_of(b, k), Reference::to_device(TEST_EXECSPACE(), random_rhs<T>(n, k)));
-  return b;
-}
-template <class T>
-std::vector<T> numbers(const Array<T>& x) {
-  const auto host = ::Test::host_copy(x);
-  std::vector<T> r;
-  for (std::size_t k = 0; k < host.extent(0); ++k)
-    for (std::size_t i = 0; i < host.extent(1); ++i) r.push_back(host(k, i));
-  return r;
-}
-
 template <class T, int W>
 void expect_same_bits(Many::Layout layout, std::int64_t count, std::int64_t n,
                       const Options& options = {}, double shift = 0) {

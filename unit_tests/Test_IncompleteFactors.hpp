@@ -395,4 +395,7 @@ TEST(TEST_CATEGORY, incomplete_errors) {
   const auto longer = ::Test::csr_on_device<Exec>(diagonal_matrix<double>({1, 2, 3}));
   EXPECT_EQ(::Test::message([&] { good.update(exec, longer); }),
             "Trikkos::IncompleteFactors::update: A has 3 rows, expected 2 (the factors)");
+  const Trikkos::CsrMatrix wide{longer.row_map, longer.entries, longer.values, 4};
+  EXPECT_EQ(::Test::message([&] { Trikkos::IncompleteLu(exec, wide); }),
+            who + "A has 4 columns, expected 3 (its rows)");
 }

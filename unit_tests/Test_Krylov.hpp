@@ -374,6 +374,11 @@ void errors_have_sentences() {
   EXPECT_EQ(error(four, x4, x4), "Trikkos::solve: A has 3 rows, expected 4 (the method)");
   EXPECT_EQ(error(three, x4, x4), "Trikkos::solve: b has 4 rows, expected 3 (the method)");
   EXPECT_EQ(error(three, x3, x4), "Trikkos::solve: x has 4 rows, expected 3 (b.extent(0))");
+  EXPECT_EQ(::Test::message([&] {
+              const Trikkos::CsrMatrix wide{A.row_map, A.entries, A.values, 4};
+              static_cast<void>(Trikkos::solve(exec, three, wide, x3, x3));
+            }),
+            "Trikkos::solve: A has 4 columns, expected 3 (its rows)");
   EXPECT_TRUE(Trikkos::solve(exec, none, csr_on_device<Exec>(HostMatrix<double>{}), x0, x0).ok());
 }
 

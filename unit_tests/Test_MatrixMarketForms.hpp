@@ -3,15 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <MatrixFiles.hpp>
 #include <Message.hpp>
 #include <TemporaryFile.hpp>
 #include <Trikkos_CsrTriangle.hpp>
-#include <Trikkos_MatrixMarket.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <random>
 #include <string>
@@ -365,16 +363,12 @@ TEST(TEST_CATEGORY, matrix_market_forms_gzip) {
 
 #endif
 
-// All files in the directory that TRIKKOS_MATRICES names.
 TEST(TEST_CATEGORY, matrix_market_forms_files) {
-  const char* const directory = std::getenv("TRIKKOS_MATRICES");
-  if (directory == nullptr) GTEST_SKIP() << "TRIKKOS_MATRICES is not set";
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    const std::string path = entry.path().string();
-    const bool compressed = path.ends_with(".mtx.gz");
-    if (!path.ends_with(".mtx") && !(compressed && Trikkos::Impl::have_zlib)) continue;
-    const auto A = Trikkos::read_csr<double>(path);
-    std::printf("%-40s %8lld rows %9lld entries\n", entry.path().filename().c_str(),
+  const ::Test::MatrixFiles files;
+  if (files.paths.empty()) GTEST_SKIP() << files.why_none();
+  for (const auto& path : files.paths) {
+    const auto A = Trikkos::read_csr<double>(path.string());
+    std::printf("%-40s %8lld rows %9lld entries\n", path.filename().c_str(),
                 static_cast<long long>(A.rows()), static_cast<long long>(A.row_map(A.rows())));
     EXPECT_GT(A.rows(), 0) << path;
   }

@@ -14,6 +14,10 @@
 namespace Test::Toeplitz {
 
 using Many::Array;
+using Many::boundaries;
+using Many::matrix;
+using Many::numbers;
+using Many::right_hand_sides;
 using Trikkos::Algorithm;
 using Trikkos::Boundary;
 using Trikkos::Options;
@@ -32,15 +36,6 @@ T entry(int j, std::int64_t k) {
   return T(values[2 + j] + (j == 0 ? (k == 1 ? -2.375 : 0.5 * system) : 0.03125 * system));
 }
 
-/// make(j) is band j.
-template <int W, class Make>
-auto matrix(Boundary boundary, const Make& make) {
-  if constexpr (W == 1)
-    return Trikkos::Tridiagonal{make(-1), make(0), make(1), boundary};
-  else
-    return Trikkos::Pentadiagonal{make(-2), make(-1), make(0), make(1), make(2), boundary};
-}
-
 template <int W, class T>
 auto stored(std::int64_t n, Boundary boundary) {
   return matrix<W>(boundary, [n](int j) {
@@ -57,20 +52,6 @@ auto toeplitz(std::int64_t n, Boundary boundary) {
     return Trikkos::toeplitz(exec, n, e(-1), e(0), e(1), boundary);
   else
     return Trikkos::toeplitz(exec, n, e(-2), e(-1), e(0), e(1), e(2), boundary);
-}
-
-/// As many numbers as the Views have, in memory of any layout.
-template <class View>
-std::vector<typename View::value_type> numbers(const View& v) {
-  const auto host = ::Test::host_copy(v);
-  std::vector<typename View::value_type> r;
-  if constexpr (View::rank() == 1) {
-    for (std::size_t i = 0; i < host.extent(0); ++i) r.push_back(host(i));
-  } else {
-    for (std::size_t k = 0; k < host.extent(0); ++k)
-      for (std::size_t i = 0; i < host.extent(1); ++i) r.push_back(host(k, i));
-  }
-  return r;
 }
 
 /// Of all calls, into x.
@@ -110,15 +91,6 @@ void expect_same_bits(const Matrix& A, const StoredMatrix& A_stored, const B& b,
               Trikkos::backward_error(exec, A_stored, x, b));
   }
 }
-
-template <class T>
-Array<T> right_hand_sides(Many::Layout layout, std::int64_t count, std::int64_t n) {
-  const Array<T> b = Many::make_array<T>(layout, count, n);
-  for (std::int64_t k = 0; k < count; ++k)
-    ::Test::copy(Many::row_of(b, k), Reference::to_device(TEST_EXECSPACE(), random_rhs<T>(n, k)));
-  return b;
-}
-constexpr Boundary boundaries[] = {Boundary::open, Boundary::periodic};
 
 template <int W, class T>
 void expect_one(std::int64_t n, const Options& options = {}) {

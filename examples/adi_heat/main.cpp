@@ -126,12 +126,7 @@ int run(int argc, char* argv[]) {
   Size size;
   const Example::Request request = Example::read_command_line(
       argc, argv, {{"--axes", &size.axes}, {"--points", &size.points}, {"--steps", &size.steps}});
-  if (request.help) {
-    std::printf(
-        "usage: trikkos_adi_heat [--axes 2|3] [--points N] [--steps S] [--picture FILE.ppm]\n"
-        "       trikkos_adi_heat --order    convergence of the scheme\n");
-    return 0;
-  }
+  if (request.help) return Example::print_usage("trikkos_adi_heat", "[--axes 2|3] [--points N]");
   if (size.axes != 2 && size.axes != 3)
     throw std::invalid_argument("--axes is '" + std::to_string(size.axes) + "', expected 2 or 3");
   const Exec exec;

@@ -4,21 +4,29 @@
 #ifndef TRIKKOS_EXAMPLES_COMMANDLINE_HPP
 #define TRIKKOS_EXAMPLES_COMMANDLINE_HPP
 
+#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
+#include <cstdio>
 #include <map>
 #include <stdexcept>
 #include <string>
 
 namespace Example {
 
-/// The value of an option that is a count. \throws std::invalid_argument if it is none
-inline std::int64_t number(const std::string& option, const char* text) {
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  if (*end != '\0' || !(value >= 1 && value <= 1e9) || value != std::floor(value))
-    throw std::invalid_argument(option + " is '" + text + "', expected a whole number up to 1e9");
+/// The value of an option that is a whole number, such as 1000000 or 1e6, up to a power of ten.
+/// \throws std::invalid_argument if it is none
+inline std::int64_t number(const std::string& option, const std::string& text,
+                           std::int64_t smallest = 1, int largest_exponent = 9) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const bool is_inside = value >= static_cast<double>(smallest) &&
+                         value <= std::pow(10., largest_exponent) && value == std::floor(value);
+  if (error != std::errc{} || rest != end || !is_inside)
+    throw std::invalid_argument(option + " is '" + text + "', expected a whole number from " +
+                                std::to_string(smallest) + " to 1e" +
+                                std::to_string(largest_exponent));
   return static_cast<std::int64_t>(value);
 }
 
@@ -52,6 +60,15 @@ inline Request read_command_line(int argc, char* argv[],
       throw std::invalid_argument(option + ": no such option, see --help");
   }
   return r;
+}
+
+/// Prints how to call it. Returns the exit status.
+inline int print_usage(const char* program, const char* options) {
+  std::printf(
+      "usage: %s %s [--steps S] [--picture FILE.ppm]\n"
+      "       %s --order    convergence of the scheme\n",
+      program, options, program);
+  return 0;
 }
 
 }  // namespace Example

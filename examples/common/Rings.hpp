@@ -99,13 +99,7 @@ int run_rings(const char* program, int argc, char* argv[], const Simulate& simul
   Size size;
   const Request request = read_command_line(
       argc, argv, {{"--rings", &size.rings}, {"--points", &size.points}, {"--steps", &size.steps}});
-  if (request.help) {
-    std::printf(
-        "usage: %s [--rings M] [--points N] [--steps S] [--picture FILE.ppm]\n"
-        "       %s --order    convergence of the scheme\n",
-        program, program);
-    return 0;
-  }
+  if (request.help) return print_usage(program, "[--rings M] [--points N]");
   const Exec exec;
   if (request.order) {
     const auto on_few = [&](std::int64_t points) {

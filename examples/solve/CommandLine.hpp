@@ -6,8 +6,7 @@
 
 #include <Trikkos.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <common/CommandLine.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
@@ -122,19 +121,9 @@ Exit status: 0 solved; 1 numbers that could not be solved with; 2 a wrong comman
 #endif
   }
 
-  // 1000000 and 1e6 alike.
   static std::int64_t whole_number(const std::string& option, const std::string& text,
                                    std::int64_t smallest) {
-    constexpr double largest = 1e15;  // doubles are exact up to here
-    double number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || rest != end || !(number >= smallest && number <= largest) ||
-        std::floor(number) != number) {
-      throw std::invalid_argument(option + ": expected a whole number from " +
-                                  std::to_string(smallest) + " to 1e15, got '" + text + "'");
-    }
-    return static_cast<std::int64_t>(number);
+    return Example::number(option, text, smallest, 15);  // doubles are exact up to here
   }
 
   static Trikkos::Gallery gallery_type(const std::string& text) {

@@ -33,7 +33,7 @@ trikkos_solve_test(directory 2 "cannot be read: Is a directory" "${CMAKE_CURRENT
 trikkos_solve_test(not_a_matrix 2 "poisson_12_rhs.mtx:[0-9]: the matrix is 12 x 1, expected a square one" "${vector}")
 trikkos_solve_test(not_a_matrix_file 2 ":1: expected a header such as" "${CMAKE_CURRENT_LIST_FILE}")
 trikkos_solve_test(wrong_rows 2 "has 12 rows, expected 10" --gallery uniform --size 10 --rhs "${vector}")
-trikkos_solve_test(wrong_size 2 "expected a whole number from 1 to 1e15, got '1.5'"
+trikkos_solve_test(wrong_size 2 "--size is '1.5', expected a whole number from 1 to 1e15"
   --gallery uniform --size 1.5)
 trikkos_solve_test(too_large 2 "1000000000000 rows need|failed to allocate" --gallery uniform --size 1e12)
 trikkos_solve_test(wrong_type 2 "'unifrom' is none of uniform, " --gallery unifrom --size 10)

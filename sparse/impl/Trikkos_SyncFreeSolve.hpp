@@ -87,9 +87,18 @@ struct PolledValues {
   /// \param continues  with the first, in place of s
   template <class Entries>
   KOKKOS_FORCEINLINE_FUNCTION T subtract_from(T s, bool continues, const Entries& entries) const {
-    s = continues ? seen[0].value() : fused(-entries.value[0], seen[0].value(), s);
-    for (int j = 1; j < count; ++j) s = fused(-entries.value[j], seen[j].value(), s);
+    s = continues ? seen[0].value() : less(s, entries, 0);
+    for (int j = 1; j < count; ++j) s = less(s, entries, j);
     return s;
+  }
+
+ private:
+  /// Behind the last entry, zero times zero leaves a real s as it is, but could change the sign of
+  /// a complex one's zero.
+  template <class Entries>
+  KOKKOS_FORCEINLINE_FUNCTION T less(const T& s, const Entries& entries, int j) const {
+    const T r = fused(-entries.value[j], seen[j].value(), s);
+    return is_complex_v<T> ? select(entries.is_inside[j], r, s) : r;
   }
 };
 

@@ -1,0 +1,317 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <TriangularSolves.hpp>
+#include <impl/Trikkos_TriangleSegments.hpp>
+
+/// \file
+/// Sparse triangles with rows of any scalar and of any length. A device divides long ones into
+/// segments of eight entries: what it does then is done here by a host's loop.
+
+namespace Test::TriangularRows {
+
+namespace Impl = Trikkos::Impl;
+using Trikkos::Diag;
+using Trikkos::Transpose;
+using Trikkos::Uplo;
+using Complex = Kokkos::complex<double>;
+
+TEST(TEST_CATEGORY, triangular_scalars) {
+  using Exec = TEST_EXECSPACE;
+  const auto neighbours = random_neighbours(4);
+  expect_all_solved<Exec>("float", triangle<float>(700, neighbours, true));
+  expect_all_solved<Exec>("complex<float>",
+                          triangle<Kokkos::complex<float>>(700, neighbours, true));
+  expect_all_solved<Exec>("complex<double>", triangle<Complex>(700, neighbours, true));
+}
+
+// ---- long rows
+
+/// Rows with so many entries beside the diagonal as fill one, two, three or ten segments, or one
+/// less or more; and with all that there can be.
+constexpr int lengths[] = {7, 8, 9, 14, 15, 16, 17, 63, 64, 65, 1 << 20};
+
+template <class T>
+HostTriangle<T> long_rows(int n) {
+  return triangle<T>(
+      n,
+      [](int i, const auto& add) {
+        const int count = std::min(i, lengths[i % std::size(lengths)]);
+        for (int k = 0; k < count; ++k) add(static_cast<int>(std::int64_t(k) * i / count));
+      },
+      true);
+}
+/// With ones on the diagonal, and entries so small that x does not grow.
+template <class T>
+HostTriangle<T> of_unit_diagonal(HostTriangle<T> A) {
+  A.diag = Diag::unit;
+  for (T& v : A.values) v *= T(1. / 64);
+  return A;
+}
+
+template <class T>
+void long_rows_are_solved() {
+  using Exec = TEST_EXECSPACE;
+  const auto A = long_rows<T>(220);
+  expect_all_solved<Exec>("long rows", A);
+  expect_all_solved<Exec>("shuffled", shuffled(A));
+  expect_all_solved<Exec>("of unit diagonal", of_unit_diagonal(shuffled(A)));
+}
+TEST(TEST_CATEGORY, triangular_long_rows) {
+  long_rows_are_solved<float>();
+  long_rows_are_solved<Complex>();
+}
+
+// ---- segments
+
+/// The rows of op(A) as a device has them before it packs them.
+template <class Exec>
+struct Rows {
+  Impl::TrianglePattern<Exec> pattern;  // sorted by level
+  Impl::Array<std::int32_t, Exec> level;
+  Impl::TriangleSegments<Exec> segments;  // none where no row is long
+
+  template <class T>
+  Rows(const Exec& exec, const HostTriangle<T>& A, Transpose op) {
+    const auto matrix = on_device<Exec>(A);
+    const auto row_map = Impl::checked_row_map(exec, matrix);
+    const Impl::CsrPattern given{row_map.data(), Impl::columns_of(matrix)};
+    pattern = Impl::triangle_pattern(
+        exec, given,
+        {A.rows(), A.uplo == Uplo::lower, A.diag == Diag::unit, op != Transpose::none});
+    level = Impl::triangle_levels(exec, pattern, given);
+    const auto rank =
+        positions(exec, Impl::order_by_level(exec, pattern.shape.natural(), level).row);
+    Kokkos::parallel_for("Test::sort_rows", Impl::range(exec, A.rows()),
+                         Impl::SortRows{pattern.rows(), rank.data()});
+    segments = Impl::divide_rows(exec, pattern, level);
+    exec.fence("Test::Rows");
+  }
+  bool are_divided() const { return segments.row_of.extent(0) > 0; }
+
+  static auto positions(const Exec& exec, const Impl::Array<std::int32_t, Exec>& row) {
+    const auto r = Impl::new_array<std::int32_t>(exec, "rank", row.extent(0));
+    Kokkos::parallel_for("Test::positions", Impl::range(exec, row.extent(0)),
+                         Impl::InvertOrder{row.data(), r.data()});
+    return r;
+  }
+};
+
+/// A pattern on the host.
+struct HostRows {
+  std::vector<std::int64_t> start, source;
+  std::vector<std::int32_t> needed;
+
+  template <class Exec>
+  explicit HostRows(const Impl::TrianglePattern<Exec>& p)
+      : start(to_vector(p.start)), source(to_vector(p.source)), needed(to_vector(p.needed)) {}
+};
+
+/// Each segment, by plain loops.
+template <class T>
+void expect_divided(const HostTriangle<T>& A, Transpose op) {
+  const TEST_EXECSPACE exec;
+  const Rows given(exec, A, op);
+  ASSERT_TRUE(given.are_divided());
+  const HostRows rows(given.pattern), segments(given.segments.pattern);
+  const auto row_of = to_vector(given.segments.row_of), row_level = to_vector(given.level),
+             level = to_vector(given.segments.level);
+  const bool is_forward = given.pattern.shape.is_forward();
+  ASSERT_TRUE(std::is_sorted(row_of.begin(), row_of.end()));
+  std::vector<std::vector<std::int32_t>> of_row(A.rows());
+  for (std::size_t s = 0; s < row_of.size(); ++s)
+    of_row[row_of[s]].push_back(static_cast<std::int32_t>(s));
+  if (!is_forward)
+    for (auto& list : of_row) std::reverse(list.begin(), list.end());
+
+  for (int r = 0; r < A.rows(); ++r) {
+    SCOPED_TRACE("row " + std::to_string(r));
+    const std::int64_t begin = rows.start[r], end = rows.start[r + 1];
+    const auto entries = std::count_if(rows.needed.begin() + begin, rows.needed.begin() + end,
+                                       [&](std::int32_t j) { return j != r; });
+    ASSERT_EQ(of_row[r].size(), std::max<std::int64_t>(1, (entries - 1 + 6) / 7));
+    std::int64_t k = begin;
+    for (std::size_t i = 0; i < of_row[r].size(); ++i) {
+      const std::int32_t s = of_row[r][i];
+      std::int64_t at = segments.start[s];
+      int summands = 0, mine = 0;
+      if (i > 0) {
+        ASSERT_EQ(segments.needed[at], of_row[r][i - 1]);
+        ASSERT_EQ(segments.source[at++], Impl::TriangleRows::no_source);
+        ++summands;
+      }
+      for (; at < segments.start[s + 1]; ++at, ++k) {
+        const std::int32_t j = rows.needed[k];
+        ASSERT_EQ(segments.source[at], rows.source[k]);
+        ASSERT_EQ(segments.needed[at], j == r ? s : of_row[j].back());
+        summands += j != r;
+        if (j != r) mine = std::max(mine, row_level[j] + 1);
+      }
+      ASSERT_LE(summands, 8);
+      ASSERT_EQ(level[s], mine);
+    }
+    ASSERT_EQ(k, end);
+  }
+}
+TEST(TEST_CATEGORY, triangular_segments) {
+  auto A = shuffled(long_rows<double>(220));
+  for (const auto uplo : {Uplo::lower, Uplo::upper})
+    for (const auto diag : {Diag::non_unit, Diag::unit})
+      for (const auto op : {Transpose::none, Transpose::transpose}) {
+        SCOPED_TRACE(name(uplo) + std::string(", ") + name(diag) + ", transpose " +
+                     std::to_string(static_cast<int>(op)));
+        A.uplo = uplo;
+        A.diag = diag;
+        expect_divided(A, op);
+      }
+  const TEST_EXECSPACE exec;
+  const auto short_rows = triangle<double>(100, random_neighbours(8));
+  EXPECT_FALSE(Rows(exec, short_rows, Transpose::none).are_divided());
+  EXPECT_FALSE(Rows(exec, HostTriangle<double>{}, Transpose::none).are_divided());
+}
+
+/// Rows, or segments, packed and solved as by a device's `sync_free`, one after the other, in
+/// slices of one row, as a thread by itself makes a warp.
+template <class T>
+class LikeDevice {
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+  using Flag = Impl::Flagged<T>;
+
+ public:
+  LikeDevice(const Exec& exec, const HostTriangle<T>& A, Transpose op, const Rows<Exec>& rows)
+      : m_exec(exec),
+        m_pattern(rows.are_divided() ? rows.segments.pattern : rows.pattern),
+        m_order(Impl::order_by_level(exec, m_pattern.shape.natural(),
+                                     rows.are_divided() ? rows.segments.level : rows.level)) {
+    const std::int64_t n = m_pattern.shape.n;
+    m_row = m_order.row;
+    if (rows.are_divided()) {
+      m_row = Impl::new_array<std::int32_t>(exec, "row", n);
+      m_kind = Impl::new_array<unsigned char>(exec, "kind", n);
+      for_positions(Impl::PlaceSegments{m_pattern.rows(), m_pattern.shape.natural(),
+                                        rows.segments.row_of.data(), m_order.row.data(),
+                                        m_row.data(), m_kind.data()});
+    }
+    m_length = Impl::new_array<std::int32_t>(exec, "length", n);
+    for_positions(Impl::MeasureRows{m_pattern.rows(), m_order.row.data(), m_length.data()});
+    m_slice = Impl::new_array<std::int64_t>(exec, "slice", n + 1, std::int64_t(0));
+    for_positions(Impl::MeasureSlices{m_length.data(), n, 0, m_slice.data()});
+    Impl::sum_up(exec, m_slice.data(), n + 1);
+    exec.fence("Test::slices");
+    m_needed = Impl::new_array<std::int32_t>(exec, "needed", m_slice(n));
+    m_value = Impl::new_array<T>(exec, "value", m_slice(n));
+    m_inverse = Impl::new_array<T>(exec, "inverse", n);
+    const auto rank = Rows<Exec>::positions(exec, m_order.row);
+    for_positions(Impl::PackPattern<T>{packed(), m_pattern.rows(), m_order.row.data(), rank.data(),
+                                       nullptr, m_needed.data()});
+    const auto report =
+        Impl::new_array<std::int64_t>(exec, "report", Impl::Diagnosis::words, std::int64_t(0));
+    const auto values = on_device<T, Exec>(A.values);
+    for_positions(Impl::PackValues<T>{packed(), m_pattern.rows(), m_order.row.data(),
+                                      Impl::strided<const T>(values), A.diag == Diag::unit,
+                                      op == Transpose::conjugate_transpose, m_value.data(),
+                                      m_inverse.data(), Impl::Diagnosis{report.data()}});
+    exec.fence("Test::LikeDevice");
+  }
+
+  template <class Form>
+  std::vector<T> solve(const std::vector<T>& b) const {
+    const std::int64_t n = m_pattern.shape.n;
+    const auto words = Impl::new_array(m_exec, "words", 2 * n * Flag::words, Flag::Of::empty);
+    const auto right = on_device<T, Exec>(b);
+    const Kokkos::View<T*, Exec> x("x", b.size());
+    m_exec.fence("Test::LikeDevice");
+    const Impl::SyncFreeRow<T, false, Form> row{packed(),
+                                                Impl::vectors<const T>(right),
+                                                Impl::vectors<T>(x),
+                                                1,
+                                                0,
+                                                words.data(),
+                                                words.data() + n * Flag::words,
+                                                n};
+    for (std::int64_t p = 0; p < n; ++p) row.template solve<1>(p, p, 0);
+    return to_vector(x);
+  }
+
+ private:
+  Impl::PackedTriangle<T> packed() const {
+    return {m_slice.data(), m_length.data(),  m_row.data(),  m_needed.data(),
+            m_value.data(), m_inverse.data(), m_kind.data(), 0};
+  }
+  template <class Functor>
+  void for_positions(const Functor& functor) const {
+    Kokkos::parallel_for("Test::LikeDevice", Impl::range(m_exec, m_pattern.shape.n), functor);
+  }
+
+  Exec m_exec;
+  Impl::TrianglePattern<Exec> m_pattern;
+  Impl::LevelOrder<Exec> m_order;
+  Impl::Array<std::int32_t, Exec> m_row, m_length, m_needed;
+  Impl::Array<unsigned char, Exec> m_kind;
+  Impl::Array<std::int64_t, Exec> m_slice;
+  Impl::Array<T, Exec> m_value, m_inverse;
+};
+
+/// Substitution, row by row, in the order of the sorted rows.
+template <class T, class Exec>
+std::vector<T> substituted(const HostTriangle<T>& A, Transpose op, const Rows<Exec>& given,
+                           const std::vector<T>& b) {
+  const HostRows rows(given.pattern);
+  std::vector<T> x(b.size());
+  for (int e = 0; e < A.rows(); ++e) {
+    const std::int32_t r = given.pattern.shape.natural()[e];
+    T s = b[r], d = A.diag == Diag::unit ? T(1) : T(0);
+    for (std::int64_t k = rows.start[r]; k < rows.start[r + 1]; ++k) {
+      T v = A.values[rows.source[k]];
+      if (op == Transpose::conjugate_transpose) v = Impl::conjugate(v);
+      if (rows.needed[k] == r)
+        d += v;
+      else
+        s = Impl::fused(-v, x[rows.needed[k]], s);
+    }
+    x[r] = Impl::product(Impl::reciprocal(d), s);
+  }
+  return x;
+}
+
+template <class T>
+void solved_like_on_a_device(const HostTriangle<T>& A, bool is_divided) {
+  const TimeLimit limit;
+  const Kokkos::DefaultHostExecutionSpace exec;
+  const auto b = random_vector<T>(A.rows());
+  for (const auto op : all_ops) {
+    SCOPED_TRACE(name(A.uplo) + std::string(", ") + name(A.diag) + ", transpose " +
+                 std::to_string(static_cast<int>(op)));
+    const Rows rows(exec, A, op);
+    const auto expected = substituted(A, op, rows, b);
+    EXPECT_LE(worst_row_error(A, op, expected, b), 1);
+    ASSERT_EQ(rows.are_divided(), is_divided);
+    const LikeDevice<T> solver(exec, A, op, rows);
+    if (is_divided) {
+      EXPECT_TRUE(same_bits(solver.template solve<Impl::RowForm<4, true>>(b), expected));
+    } else {
+      EXPECT_TRUE(same_bits(solver.template solve<Impl::RowForm<4, false>>(b), expected));
+      EXPECT_TRUE(same_bits(solver.template solve<Impl::RowForm<2, false>>(b), expected));
+    }
+  }
+}
+template <class T>
+void expect_solved_like_on_a_device() {
+  auto long_ones = shuffled(long_rows<T>(220));
+  auto short_ones = triangle<T>(220, grid_neighbours(15, 2, false), true);
+  for (const auto uplo : {Uplo::lower, Uplo::upper}) {
+    long_ones.uplo = short_ones.uplo = uplo;
+    solved_like_on_a_device(long_ones, true);
+    solved_like_on_a_device(of_unit_diagonal(long_ones), true);
+    solved_like_on_a_device(short_ones, false);
+  }
+}
+TEST(TEST_CATEGORY, triangular_segments_solve_like_rows) {
+  expect_solved_like_on_a_device<double>();
+  expect_solved_like_on_a_device<Complex>();
+  expect_solved_like_on_a_device<Kokkos::complex<float>>();
+}
+
+}  // namespace Test::TriangularRows
