@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <Kokkos_Core.hpp>
+#include <Trikkos_Status.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <exception>
