@@ -35,20 +35,21 @@ struct ReduceTiles {
   Problem<T, W, Matrices> problem;
   Elimination elimination;
   TileShape<T, Rows, W> shape;
-  std::int64_t words, segments;
-  int tiles;
+  TeamLayout layout;
   bool in_bulk;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const auto [system, tile] = split_index(member.league_rank(), tiles);
+    const auto [system, tile] = split_index(member.league_rank(), layout.tiles);
     const StagedTile<T, Rows, W> staged{
         shape, team_scratch<T, staging_alignment>(member, scratch_bytes(shape)),
         tile * shape.tile_rows()};
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
     staged.load(member, staging, problem, system, in_bulk);
     if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
+    T* const work = problem.storage + system * layout.words;
+    if (tile == 0) layout.arrivals(work).reset(t, shape.lanes());
     const MatrixOf<Matrices> A = problem.A[system];
     staging.wait();
     staged.complete(member, A);
@@ -60,7 +61,7 @@ struct ReduceTiles {
         [](int, const Node&) {},
         [](int, int, const auto&, const auto&, const auto&, const auto&) {});
     if (t < shape.segments())
-      SegmentArray<T, W>{problem.storage + system * words, segments}.put(
+      SegmentArray<T, W>{work + layout.level[0].segment_offset, layout.segments}.put(
           tile * shape.segments() + t, s);
   }
   static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
@@ -81,8 +82,7 @@ struct SubstituteTiles {
   Problem<T, W, Matrices> problem;
   Elimination elimination;
   TileShape<T, Rows, W> shape;
-  std::int64_t words, bounds_offset;
-  int tiles;
+  TeamLayout layout;
   bool in_bulk;
 
   /// Whether rows make way for their pivot rows, so that they are eliminated once.
@@ -97,9 +97,9 @@ struct SubstituteTiles {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const auto [system, from_last] = split_index(member.league_rank(), tiles);
+    const auto [system, from_last] = split_index(member.league_rank(), layout.tiles);
     // backwards: the tiles that the first pass read last may still be in the cache
-    const std::int64_t tile = tiles - 1 - from_last;
+    const std::int64_t tile = layout.tiles - 1 - from_last;
     const StagedTile<T, Rows, W> staged{
         shape, team_scratch<T, staging_alignment>(member, scratch_bytes(shape)),
         tile * shape.tile_rows()};
@@ -107,7 +107,8 @@ struct SubstituteTiles {
     staged.load(member, staging, problem, system, in_bulk);
 
     const std::int64_t segment = tile * shape.segments() + (t >> shape.levels());
-    const T* const at = problem.storage + system * words + bounds_offset + 2 * W * segment;
+    const T* const at =
+        problem.storage + system * layout.words + layout.bounds_offset + 2 * W * segment;
     const auto bounds = bounds_from<T, W>([&](int k) { return at[k]; });
     const bool suspect = problem.diagnosis.is_suspect();
     const MatrixOf<Matrices> A = problem.A[system];
@@ -220,13 +221,8 @@ class DevicePartitions {
   void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "reduce", tile,
-             ReduceTiles<T, Elimination, Rows, Matrices>{problem,
-                                                         {},
-                                                         tile,
-                                                         m_layout.words,
-                                                         m_layout.segments,
-                                                         tiles(),
-                                                         can_load_in_bulk(problem)});
+             ReduceTiles<T, Elimination, Rows, Matrices>{
+                 problem, {}, tile, m_layout, can_load_in_bulk(problem)});
     });
   }
   template <class Matrices = Systems<T, W>>
@@ -239,13 +235,8 @@ class DevicePartitions {
   void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "substitute", tile,
-             SubstituteTiles<T, Elimination, Rows, Matrices>{problem,
-                                                             {},
-                                                             tile,
-                                                             m_layout.words,
-                                                             m_layout.bounds_offset,
-                                                             tiles(),
-                                                             can_load_in_bulk(problem)});
+             SubstituteTiles<T, Elimination, Rows, Matrices>{
+                 problem, {}, tile, m_layout, can_load_in_bulk(problem)});
     });
   }
   template <class Matrices = Systems<T, W>>

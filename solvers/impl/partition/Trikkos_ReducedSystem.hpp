@@ -30,7 +30,22 @@ struct CoarseTree {
 
 /// A level of the coarse tree: `count` segments in groups of `CoarseTree::lanes`.
 struct CoarseLevel {
-  std::int64_t count, groups, segment_offset, node_offset;  // offsets in scalars
+  std::int64_t count, groups, segment_offset, node_offset, counter_offset;  // offsets in scalars
+};
+
+/// Scalars of the workspace, each of which counts the teams that have merged a group of segments:
+/// the last one of a group above goes on with it. Whoever makes segments sets them to zero.
+template <class T>
+struct Arrivals {
+  T* first;
+  std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION void reset(int rank, int size) const {
+    for (std::int64_t i = rank; i < count; i += size) *counter(first + i) = 0;
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION std::int32_t* counter(T* word) {
+    return reinterpret_cast<std::int32_t*>(word);
+  }
 };
 
 /// How one system spreads over tiles and coarse levels, and where its workspace lies.
@@ -40,7 +55,7 @@ struct TeamLayout {
   std::int64_t n = 0, tiles = 0, segments = 0;
   CoarseLevel level[max_levels];
   int levels = 0;
-  std::int64_t bounds_offset = 0, root_offset = 0, words = 0;
+  std::int64_t bounds_offset = 0, counter_offset = 0, counters = 0, words = 0;
 
   TeamLayout() = default;
   /// Of systems with W diagonals on either side.
@@ -73,6 +88,17 @@ struct TeamLayout {
     } while (count > 1);
     bounds_offset = words;
     words += 2 * W * (segments + 1);
+    counter_offset = words;
+    for (int l = 1; l < levels; ++l) {
+      level[l].counter_offset = words;
+      words += level[l].groups;
+    }
+    counters = words - counter_offset;
+  }
+  /// In the workspace of a system.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION Arrivals<T> arrivals(T* work) const {
+    return {work + counter_offset, counters};
   }
 };
 
@@ -90,37 +116,56 @@ struct OuterBounds {
   KOKKOS_FORCEINLINE_FUNCTION Bounds<T, W> get() const { return bounds_from<T, W>(*this); }
 };
 
-/// A level of the tree: `CoarseTree::lanes` segments to one, nodes to memory; the last level
-/// solves the root.
+/// Up the tree: a team merges `CoarseTree::lanes` segments to one, nodes to memory. The last team
+/// of those below a group goes on with that, and the last of all solves the root: nobody waits.
 template <class T, int W = 1>
 struct MergeCoarse {
   using Node = MergeNode<T, W>;
   static constexpr int lanes = CoarseTree<T, W>::lanes;
 
   T* work;
-  std::int64_t words;
-  CoarseLevel level;
-  std::int64_t parent_offset, bounds_offset;
-  bool is_root, periodic;
-  std::int64_t n, segment_rows;  // rows below a segment of this level, for reports
-  std::int64_t root_count;       // segments of the finest level
+  TeamLayout layout;
+  bool periodic;
+  std::int64_t segment_rows;  // below a segment of the finest level, for reports
   Diagnosis diagnosis;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int t = member.team_rank();
-    const std::int64_t system = member.league_rank() / level.groups;
-    const std::int64_t group = member.league_rank() % level.groups;
-    T* const mine = work + system * words;
-    const Diagnosis found = diagnosis.of(system, n);
+    const auto [system, finest] = split_index(member.league_rank(), layout.level[0].groups);
+    T* const mine = work + system * layout.words;
+    T* const scratch = team_scratch<T>(member, scratch_bytes());
+    const Diagnosis found = diagnosis.of(system, layout.n);
+    std::int64_t group = finest, rows = segment_rows;
+    for (int l = 0;; ++l) {
+      const Segment<T, W> s = merge_group(member, scratch, mine, l, group, rows, found);
+      if (l == layout.levels - 1) {
+        if (member.team_rank() == 0) put_root(s, mine, found);
+        return;
+      }
+      if (!is_last(member, mine, l, group, s)) return;
+      group /= lanes;
+      rows *= lanes;
+    }
+  }
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
+    return sizeof(T) * Segment<T, W>::words * lanes + alignof(T);
+  }
+
+ private:
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_group(const Member& member, T* scratch, T* mine,
+                                                        int l, std::int64_t group,
+                                                        std::int64_t rows,
+                                                        const Diagnosis& found) const {
+    const CoarseLevel& level = layout.level[l];
     const std::int64_t first = group * lanes;
+    const int t = member.team_rank();
     Segment<T, W> s = identity_segment<T, W>();
     if (first + t < level.count)
       s = SegmentArray<T, W>{mine + level.segment_offset, level.count}.get(first + t);
     T* const nodes = mine + level.node_offset + group * lanes * Node::words;
-    s = merge_tree(
-        member, SegmentArray<T, W>{team_scratch<T>(member, scratch_bytes()), lanes}, lanes,
-        CoarseTree<T, W>::levels, s,
+    return merge_tree(
+        member, SegmentArray<T, W>{scratch, lanes}, lanes, CoarseTree<T, W>::levels, s,
         [&](int slot, const Node& node) {
           TRIKKOS_UNROLL(Node::words)
           for (int k = 0; k < Node::words; ++k) nodes[slot * Node::words + k] = node.g[k];
@@ -128,19 +173,35 @@ struct MergeCoarse {
         [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
             const Segment<T, W>& merged, const Node& node) {
           const std::int64_t middle = first + (2 * pair + 1) * (lanes / (2 * h));
-          diagnose_merge(found, left, right, merged, node, middle * segment_rows);
+          diagnose_merge(found, left, right, merged, node, middle * rows);
         });
-    if (t != 0) return;
-    if (!is_root) {
-      SegmentArray<T, W>{mine + parent_offset, level.groups}.put(group, s);
-      return;
-    }
-    const Bounds<T, W> root = solve_root(s, periodic);
-    diagnose_root(found, s, periodic, root, n);
-    OuterBounds<T, W>{mine + bounds_offset, root_count}.put(root);
   }
-  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
-    return sizeof(T) * Segment<T, W>::words * lanes + alignof(T);
+  /// Hands the segment of a group to the level above. True, to all threads, where those of its
+  /// neighbours there have been handed on, too.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION bool is_last(const Member& member, T* mine, int l, std::int64_t group,
+                                           const Segment<T, W>& s) const {
+    int last = 0;
+    Kokkos::single(
+        Kokkos::PerTeam(member),
+        [&](int& result) {
+          const CoarseLevel& above = layout.level[l + 1];
+          const std::int64_t parent = group / lanes, left = above.count - parent * lanes;
+          SegmentArray<T, W>{mine + above.segment_offset, above.count}.put(group, s);
+          Kokkos::memory_fence();
+          const std::int32_t before = Kokkos::atomic_fetch_add(
+              Arrivals<T>::counter(mine + above.counter_offset + parent), 1);
+          Kokkos::memory_fence();
+          result = before + 1 == (left < lanes ? left : lanes);
+        },
+        last);
+    return last != 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void put_root(const Segment<T, W>& s, T* mine,
+                                            const Diagnosis& found) const {
+    const Bounds<T, W> root = solve_root(s, periodic);
+    diagnose_root(found, s, periodic, root, layout.n);
+    OuterBounds<T, W>{mine + layout.bounds_offset, layout.segments}.put(root);
   }
 };
 
@@ -237,18 +298,11 @@ struct ReducedSystem {
                            ChainCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis});
       return;
     }
-    std::int64_t rows = segment_rows;
-    for (int l = 0; l < layout.levels; ++l) {
-      const bool is_root = l == layout.levels - 1;
-      const std::int64_t parent = is_root ? 0 : layout.level[l + 1].segment_offset;
-      Kokkos::parallel_for(
-          label + "coarse",
-          light(Teams(exec, static_cast<int>(count * layout.level[l].groups), lanes)
-                    .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T, W>::scratch_bytes()))),
-          MergeCoarse<T, W>{work, layout.words, layout.level[l], parent, layout.bounds_offset,
-                            is_root, periodic, layout.n, rows, layout.segments, diagnosis});
-      rows *= lanes;
-    }
+    Kokkos::parallel_for(
+        label + "coarse",
+        light(Teams(exec, static_cast<int>(count * layout.level[0].groups), lanes)
+                  .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T, W>::scratch_bytes()))),
+        MergeCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis});
     Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
                          DescendCoarse<T, W>{work, layout.words, layout});
   }

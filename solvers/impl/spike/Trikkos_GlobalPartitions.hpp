@@ -118,6 +118,8 @@ struct ReducePartitions {
     if (pass.problem.resets && member.league_rank() == 0 && member.team_rank() == 0)
       pass.problem.diagnosis.reset();
     const GlobalLayout& layout = pass.layout;
+    if (p < pass.lanes)
+      layout.reduced.arrivals(pass.work(system)).reset(static_cast<int>(p), pass.lanes);
     const Segment<T> s = pass.elimination(member).reduce(pass.rows(system, p));
     if (p < layout.partitions)
       SegmentArray<T>{pass.work(system) + layout.reduced.level[0].segment_offset, layout.partitions}
