@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_GENERATORKERNELS_HPP
+#define TRIKKOS_IMPL_GENERATORKERNELS_HPP
+
+#include <algorithm>
+#include <impl/Trikkos_Diagnosis.hpp>
+#include <impl/Trikkos_Launch.hpp>
+#include <impl/inverse/Trikkos_Minors.hpp>
+
+/// \file
+/// The generators of the inverse, O(n), in both directions at the same time: rows in blocks, blocks
+/// multiplied along each direction, and rows again from where each block starts.
+
+namespace Trikkos::Impl {
+
+/// X(i,j) = down[i].over_after up[j].over_before for i <= j,
+///          down[j].over_before up[i].over_after for i >= j.
+template <class T>
+struct InverseFactors {
+  Generators<T>*down, *up;
+
+  KOKKOS_FORCEINLINE_FUNCTION T entry(std::int64_t i, std::int64_t j) const {
+    return i <= j ? value(down[i].over_after, up[j].over_before)
+                  : value(down[j].over_before, up[i].over_after);
+  }
+  /// With the one rounding that the kernel of all entries makes.
+  static KOKKOS_FORCEINLINE_FUNCTION T value(const Factor<T>& a, const Factor<T>& b) {
+    return product(a.m, b.m) * power_of_two<Real<T>>(a.e + b.e);
+  }
+};
+
+/// Memory of n rows, and what is stored of which rows.
+template <class T>
+struct GeneratorShape {
+  std::int64_t n, block_rows, blocks;
+  /// Pairs are kept of every so many rows, from which the determinant is found again and again. Of
+  /// many: in a small persymmetric matrix both directions make the same errors.
+  std::int64_t check_rows;
+
+  GeneratorShape(std::int64_t n_, std::int64_t rows) : n(n_), check_rows(n_ <= 256 ? 1 : 16) {
+    block_rows = std::max((rows + check_rows - 1) / check_rows, std::int64_t(1)) * check_rows;
+    blocks = (n + block_rows - 1) / block_rows;
+  }
+  std::int64_t checks() const { return n / check_rows + 2; }
+};
+
+/// One functor for all kernels: `direction` 0 is from the top.
+template <class T>
+struct GeneratorKernels {
+  struct Reduce {};
+  struct Scan {};
+  struct Chain {};
+  struct Finish {};
+  static constexpr int scan_threads = 128;  // of a team on a device
+
+  Bands<T> A;
+  GeneratorShape<T> shape;
+  InverseFactors<T> out;
+  MinorBlock<T>*block, *partial;  // [direction][blocks], [direction][2][scan_threads]
+  MinorState<T>*start, *end;      // [direction][blocks]: before and after a block
+  MinorPair<T>* check;            // [direction][checks]: rows before m check_rows, and from there
+  Diagnosis diagnosis;
+
+  template <class Exec>
+  void launch(const Exec& exec) const {
+    const std::int64_t both = 2 * shape.blocks;
+    if (shape.blocks > 1) {
+      Kokkos::parallel_for("Trikkos::inverse::reduce", range<Reduce>(exec, both), *this);
+      const int threads = is_host_v<Exec> ? 1 : scan_threads;
+      Kokkos::parallel_for("Trikkos::inverse::scan",
+                           light(Kokkos::TeamPolicy<Exec, Scan>(exec, 2, threads)), *this);
+    }
+    Kokkos::parallel_for("Trikkos::inverse::chain", range<Chain>(exec, both), *this);
+    Kokkos::parallel_for("Trikkos::inverse::finish", range<Finish>(exec, shape.n), *this);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(Reduce, std::int64_t index) const {
+    const bool reversed = index >= shape.blocks;
+    const std::int64_t k = reversed ? index - shape.blocks : index;
+    block[index] = minor_block(DirectedRows<T>{A, reversed}, begin(k, reversed), stop(k, reversed));
+  }
+
+  /// A team for each direction.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(Scan, const Member& member) const {
+    const bool reversed = member.league_rank() == 1;
+    const int threads = member.team_size(), me = member.team_rank();
+    const std::int64_t share = (shape.blocks + threads - 1) / threads;
+    const std::int64_t first = Kokkos::min(me * share, shape.blocks),
+                       last = Kokkos::min(first + share, shape.blocks);
+    const auto place = [&](std::int64_t k) { return reversed ? 2 * shape.blocks - 1 - k : k; };
+    MinorBlock<T> mine;
+    for (std::int64_t k = first; k < last; ++k) mine = block[place(k)] * mine;
+    MinorBlock<T>* from = partial + (reversed ? 2 * scan_threads : 0);
+    MinorBlock<T>* to = from + scan_threads;
+    from[me] = mine;
+    member.team_barrier();
+    for (int step = 1; step < threads; step *= 2) {
+      to[me] = me >= step ? from[me] * from[me - step] : from[me];
+      member.team_barrier();
+      MinorBlock<T>* const swap = from;
+      from = to;
+      to = swap;
+    }
+    MinorState<T> state = me > 0 ? from[me - 1].state() : MinorState<T>{};
+    for (std::int64_t k = first; k < last; ++k) {
+      start[place(k)] = state;
+      state = block[place(k)] * state;
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(Chain, std::int64_t index) const {
+    const bool reversed = index >= shape.blocks;
+    const std::int64_t k = reversed ? index - shape.blocks : index;
+    const DirectedRows<T> rows{A, reversed};
+    Generators<T>* const to = reversed ? out.up : out.down;
+    MinorPair<T>* const checks = check + (reversed ? shape_checks() : 0);
+    bool is_fine = true;
+    end[index] = visit_minors(
+        rows, begin(k, reversed), stop(k, reversed),
+        shape.blocks > 1 ? start[index] : MinorState<T>{},
+        [&](std::int64_t r, const Generators<T>& g) { to[rows.row(r)] = g; },
+        [&](std::int64_t r, const MinorPair<T>& pair) {
+          const std::int64_t place = reversed ? rows.row(r) : r + 1;
+          if (place % shape.check_rows == 0) checks[place / shape.check_rows] = pair;
+          if (reversed || !is_fine) return;
+          is_fine = pair.is_finite() && !pair.is_zero();
+          if (!is_fine)
+            diagnosis.report(
+                pair.is_finite() ? Status::Reason::singular : Status::Reason::not_finite, r);
+        });
+  }
+
+  /// Divides by the determinant. Wherever it is found it must be the same: where it is not, A is
+  /// singular to twice the precision.
+  KOKKOS_INLINE_FUNCTION void operator()(Finish, std::int64_t i) const {
+    const MinorState<T> all = end[shape.blocks - 1];
+    const Scaled<T> det = all.pair.minor;
+    Generators<T>& g = out.up[i];
+    g.over_before = g.over_before * quotient(all.couplings.after, det);
+    g.over_after = g.over_after * quotient(all.couplings.before, det);
+    if (i == 0) expect_same(det, MinorPair<T>{}, end[shape.blocks].pair, 0);
+    if (i > 0 && i % shape.check_rows == 0)
+      expect_same(det, check[i / shape.check_rows], check[shape_checks() + i / shape.check_rows],
+                  i - 1);
+    if (i > 0 && i % shape.block_rows == 0) {
+      const std::int64_t k = i / shape.block_rows;
+      const MinorPair<T> above = start[k].pair, below = start[shape.blocks + k - 1].pair;
+      expect_same(det, above, below, i - 1);
+      expect_same(det, end[k - 1].pair, below, i - 1);
+      expect_same(det, above, end[shape.blocks + k].pair, i - 1);
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t shape_checks() const {
+    return shape.n / shape.check_rows + 2;
+  }
+  /// Blocks are the same rows in both directions.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin(std::int64_t k, bool reversed) const {
+    return reversed ? shape.n - Kokkos::min((k + 1) * shape.block_rows, shape.n)
+                    : k * shape.block_rows;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t stop(std::int64_t k, bool reversed) const {
+    return reversed ? shape.n - k * shape.block_rows
+                    : Kokkos::min((k + 1) * shape.block_rows, shape.n);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void expect_same(const Scaled<T>& det, const MinorPair<T>& above,
+                                               const MinorPair<T>& below, std::int64_t row) const {
+    constexpr double tolerance = sizeof(Real<T>) == 8 ? 0x1p-26 : 0x1p-12;
+    const Factor<T> ratio = quotient(determinant(above, below), det);
+    const double error = magnitude(ratio.value() - T(1));
+    if (!(error <= tolerance)) diagnosis.report(Status::Reason::singular, row);
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

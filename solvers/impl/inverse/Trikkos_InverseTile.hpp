@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_INVERSETILE_HPP
+#define TRIKKOS_IMPL_INVERSETILE_HPP
+
+#include <impl/inverse/Trikkos_GeneratorKernels.hpp>
+
+/// \file
+/// The kernel that writes entries of the inverse, a tile a team: two products and the sum of two
+/// exponents an entry, nothing read but the generators of the tile.
+
+namespace Trikkos::Impl {
+
+/// Where a rectangle of the inverse goes.
+template <class T>
+struct InverseTarget {
+  T* data;
+  std::int64_t row_stride, column_stride;
+  std::int64_t first_row, first_column;  // of the inverse
+  std::int64_t rows, columns;
+
+  /// Rows are written along: columns of a LayoutLeft View change places with them.
+  bool is_transposed() const { return row_stride < column_stride; }
+};
+
+/// A factor of which the exponent is relative to that of others in a tile.
+template <class T>
+struct TileFactor {
+  T m;
+  int e;
+};
+
+/// Entries of lines and along them: entry (line, place) is X(line, place), or X(place, line) where
+/// `transposed`.
+template <class T>
+struct InverseTiles {
+  static constexpr int lines = 32, threads = 128, wide = 2;  // of a device
+  static constexpr int host_places = 512;
+  static constexpr std::int64_t far = 1 << 29;
+
+  InverseFactors<T> of;
+  Diagnosis diagnosis;
+  T* data;
+  std::int64_t line_stride, stride;
+  std::int64_t first_line, first_place, line_count, place_count;
+  bool transposed;
+  int places;  // of a tile
+  std::int64_t tiles_along;
+
+  InverseTiles(const InverseFactors<T>& of_, const InverseTarget<T>& to, const Diagnosis& d,
+               bool is_host)
+      : of(of_), diagnosis(d), data(to.data), transposed(to.is_transposed()) {
+    line_stride = transposed ? to.column_stride : to.row_stride;
+    stride = transposed ? to.row_stride : to.column_stride;
+    first_line = transposed ? to.first_column : to.first_row;
+    first_place = transposed ? to.first_row : to.first_column;
+    line_count = transposed ? to.columns : to.rows;
+    place_count = transposed ? to.rows : to.columns;
+    places = is_host ? host_places : threads * wide;
+    tiles_along = (place_count + places - 1) / places;
+  }
+
+  template <class Exec>
+  void launch(const Exec& exec) const {
+    const std::int64_t tiles = tiles_along * ((line_count + lines - 1) / lines);
+    if constexpr (is_host_v<Exec>) {
+      Kokkos::parallel_for(
+          "Trikkos::inverse::write",
+          light(Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
+                                    Kokkos::IndexType<std::int64_t>>(exec, 0, tiles)),
+          *this);
+    } else {
+      for (std::int64_t first = 0; first < tiles; first += most_teams) {
+        InverseTiles part = *this;
+        part.first_tile = first;
+        Kokkos::parallel_for(
+            "Trikkos::inverse::write",
+            light(Kokkos::TeamPolicy<Exec>(
+                      exec, static_cast<int>(Kokkos::min(most_teams, tiles - first)), threads)
+                      .set_scratch_size(0, Kokkos::PerTeam(2 * lines * sizeof(TileFactor<T>)))),
+            part);
+      }
+    }
+  }
+
+  /// A tile of a device.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const Tile tile(*this, first_tile + member.league_rank());
+    auto* const after = static_cast<TileFactor<T>*>(
+        member.team_scratch(0).get_shmem_aligned(2 * lines * sizeof(TileFactor<T>), 16));
+    TileFactor<T>* const before = after + lines;
+    for (int l = member.team_rank(); l < tile.lines; l += member.team_size()) {
+      after[l] = relative(line_factor<true>(tile.line + l), tile.after_e);
+      before[l] = relative(line_factor<false>(tile.line + l), tile.before_e);
+    }
+    member.team_barrier();
+    if (tile.is_after)
+      write<1>(member, tile, after, before);
+    else if (tile.is_before)
+      write<-1>(member, tile, after, before);
+    else
+      write<0>(member, tile, after, before);
+  }
+
+  /// A tile of a host.
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
+    const Tile tile(*this, index);
+    // those after the line, for the first of them, those before it, and the diagonal
+    std::int64_t e[host_places];
+    T m[host_places];
+    for (int side = 0; side < 2; ++side) {
+      const bool is_after = side == 0;
+      if (is_after ? tile.is_before : tile.is_after) continue;
+      const std::int64_t base = is_after ? tile.after_e : tile.before_e;
+      for (int p = 0; p < tile.places; ++p) {
+        const Factor<T> f =
+            is_after ? place_factor<true>(tile.place + p) : place_factor<false>(tile.place + p);
+        m[p] = f.m;
+        e[p] = f.e + base;
+      }
+      for (int l = 0; l < tile.lines; ++l) {
+        const std::int64_t line = tile.line + l;
+        const Factor<T> f = is_after ? line_factor<true>(line) : line_factor<false>(line);
+        const std::int64_t own = line - tile.place;  // where the diagonal is
+        const std::int64_t all = tile.places;
+        const int begin = is_after ? static_cast<int>(Kokkos::clamp(own, std::int64_t(0), all)) : 0;
+        const int stop =
+            is_after ? tile.places : static_cast<int>(Kokkos::clamp(own, std::int64_t(0), all));
+        T* const to = address(line, tile.place);
+        if (stride == 1)
+          write_line(to, Constant<1>{}, m, e, f.m, f.e - base, begin, stop, line);
+        else
+          write_line(to, stride, m, e, f.m, f.e - base, begin, stop, line);
+      }
+    }
+  }
+
+ private:
+  using R = Real<T>;
+  static constexpr std::int64_t most_teams = std::int64_t(1) << 30;
+  std::int64_t first_tile = 0;
+
+  struct Tile {
+    std::int64_t line, place;
+    int lines, places;
+    bool is_after, is_before;  // all places are behind the diagonal, or before it
+    std::int64_t after_e, before_e;
+
+    KOKKOS_FORCEINLINE_FUNCTION Tile(const InverseTiles& all, std::int64_t index) {
+      const std::int64_t down = index / all.tiles_along, along = index % all.tiles_along;
+      const std::int64_t l = down * InverseTiles::lines, p = along * all.places;
+      line = all.first_line + l;
+      place = all.first_place + p;
+      lines = static_cast<int>(Kokkos::min(std::int64_t(InverseTiles::lines), all.line_count - l));
+      places = static_cast<int>(Kokkos::min(std::int64_t(all.places), all.place_count - p));
+      is_after = place >= line + lines - 1;
+      is_before = place + places <= line;
+      after_e = all.template line_factor<true>(line).e;
+      before_e = all.template line_factor<false>(line).e;
+    }
+  };
+
+  KOKKOS_FORCEINLINE_FUNCTION T* address(std::int64_t line, std::int64_t place) const {
+    return data + (line - first_line) * line_stride + (place - first_place) * stride;
+  }
+  /// For entries behind the diagonal of a line, with it, or before it.
+  template <bool after>
+  KOKKOS_FORCEINLINE_FUNCTION Factor<T> line_factor(std::int64_t line) const {
+    if (transposed) return after ? of.down[line].over_before : of.up[line].over_before;
+    return after ? of.down[line].over_after : of.up[line].over_after;
+  }
+  template <bool after>
+  KOKKOS_FORCEINLINE_FUNCTION Factor<T> place_factor(std::int64_t place) const {
+    if (transposed) return after ? of.up[place].over_after : of.down[place].over_after;
+    return after ? of.up[place].over_before : of.down[place].over_before;
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION TileFactor<T> relative(const Factor<T>& f, std::int64_t base) {
+    const std::int64_t e = f.e - base;
+    return {f.m, static_cast<int>(e < -far ? -far : e > far ? far : e)};
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION R power(int k) {
+    constexpr int bias = exponent_bias<R>;
+    const int field = (k < -bias ? -bias : k > bias ? bias + 1 : k) + bias;
+    if constexpr (sizeof(R) == 8)
+      return Kokkos::bit_cast<R>(static_cast<std::uint64_t>(static_cast<std::uint32_t>(field) << 20)
+                                 << 32);
+    else
+      return Kokkos::bit_cast<R>(static_cast<std::uint32_t>(field) << 23);
+  }
+
+  /// side: 1 behind the diagonal, -1 before it, 0 across it.
+  template <int side, class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void write(const Member& member, const Tile& tile,
+                                         const TileFactor<T>* after,
+                                         const TileFactor<T>* before) const {
+    const int step = member.team_size();
+    TileFactor<T> fa[wide], fb[wide];
+    bool inside[wide];
+    for_constants<0, wide>([&](auto w) {
+      const int p = member.team_rank() + w * step;
+      inside[w] = p < tile.places;
+      const std::int64_t place = tile.place + (inside[w] ? p : 0);
+      if constexpr (side >= 0) fa[w] = relative(place_factor<true>(place), -tile.after_e);
+      if constexpr (side <= 0) fb[w] = relative(place_factor<false>(place), -tile.before_e);
+    });
+    int largest = -far;
+    T* to = address(tile.line, tile.place + member.team_rank());
+    TRIKKOS_UNROLL(4)
+    for (int l = 0; l < tile.lines; ++l, to += line_stride) {
+      for_constants<0, wide>([&](auto w) {
+        int k = 0;
+        T v{};
+        if constexpr (side >= 0) {
+          k = after[l].e + fa[w].e;
+          v = product(after[l].m, fa[w].m);
+        }
+        if constexpr (side <= 0) {
+          const int p = member.team_rank() + w * step;
+          if (side < 0 || tile.place + p < tile.line + l) {
+            k = before[l].e + fb[w].e;
+            v = product(before[l].m, fb[w].m);
+          }
+        }
+        largest = k > largest ? k : largest;
+        if (inside[w]) to[w * step * stride] = v * power(k);
+      });
+    }
+    if (largest >= exponent_bias<R> - 2) report_overflow(tile);
+  }
+
+  template <class Stride>
+  KOKKOS_FORCEINLINE_FUNCTION void write_line(T* to, const Stride& step, const T* m,
+                                              const std::int64_t* e, const T& line_m,
+                                              std::int64_t line_e, int begin, int stop,
+                                              std::int64_t line) const {
+    std::int64_t largest = -far;
+    for (int p = begin; p < stop; ++p) {
+      const std::int64_t k = e[p] + line_e;
+      largest = k > largest ? k : largest;
+      to[p * step] = product(line_m, m[p]) * power_of_two<R>(k);
+    }
+    if (largest < exponent_bias<R> - 2) return;
+    for (int p = begin; p < stop; ++p)
+      if (!(finite_probe(to[p * step]) == 0)) return diagnosis.report_solution(line);
+  }
+  /// Entries near the largest number: seldom, so they are found by themselves.
+  KOKKOS_INLINE_FUNCTION void report_overflow(const Tile& tile) const {
+    for (int l = 0; l < tile.lines; ++l)
+      for (int p = 0; p < tile.places; ++p) {
+        const std::int64_t i = tile.line + l, j = tile.place + p;
+        const T v = transposed ? of.entry(j, i) : of.entry(i, j);
+        if (!(finite_probe(v) == 0)) return diagnosis.report_solution(transposed ? j : i);
+      }
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
