@@ -172,7 +172,7 @@ struct GeneratorKernels {
     constexpr double tolerance = sizeof(Real<T>) == 8 ? 0x1p-26 : 0x1p-12;
     const Factor<T> ratio = quotient(determinant(above, below), det);
     const double error = magnitude(ratio.value() - T(1));
-    if (!(error <= tolerance)) diagnosis.report(Status::Reason::singular, row);
+    if (!(error <= tolerance)) diagnosis.report_merge(row);
   }
 };
 

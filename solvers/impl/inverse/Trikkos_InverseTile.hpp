@@ -123,16 +123,16 @@ struct InverseTiles {
       for (int l = 0; l < tile.lines; ++l) {
         const std::int64_t line = tile.line + l;
         const Factor<T> f = is_after ? line_factor<true>(line) : line_factor<false>(line);
-        const std::int64_t own = line - tile.place;  // where the diagonal is
+        const std::int64_t own = diagonal(line) - tile.place;
         const std::int64_t all = tile.places;
         const int begin = is_after ? static_cast<int>(Kokkos::clamp(own, std::int64_t(0), all)) : 0;
         const int stop =
             is_after ? tile.places : static_cast<int>(Kokkos::clamp(own, std::int64_t(0), all));
         T* const to = address(line, tile.place);
         if (stride == 1)
-          write_line(to, Constant<1>{}, m, e, f.m, f.e - base, begin, stop, line);
+          write_line(is_after, to, Constant<1>{}, m, e, f.m, f.e - base, begin, stop, line);
         else
-          write_line(to, stride, m, e, f.m, f.e - base, begin, stop, line);
+          write_line(is_after, to, stride, m, e, f.m, f.e - base, begin, stop, line);
       }
     }
   }
@@ -155,8 +155,8 @@ struct InverseTiles {
       place = all.first_place + p;
       lines = static_cast<int>(Kokkos::min(std::int64_t(InverseTiles::lines), all.line_count - l));
       places = static_cast<int>(Kokkos::min(std::int64_t(all.places), all.place_count - p));
-      is_after = place >= line + lines - 1;
-      is_before = place + places <= line;
+      is_after = place >= all.diagonal(line + lines - 1);
+      is_before = place + places <= all.diagonal(line);
       after_e = all.template line_factor<true>(line).e;
       before_e = all.template line_factor<false>(line).e;
     }
@@ -165,7 +165,12 @@ struct InverseTiles {
   KOKKOS_FORCEINLINE_FUNCTION T* address(std::int64_t line, std::int64_t place) const {
     return data + (line - first_line) * line_stride + (place - first_place) * stride;
   }
-  /// For entries behind the diagonal of a line, with it, or before it.
+  /// The first place of a line that is behind: with the diagonal, or without it where that would be
+  /// the other of its two products.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t diagonal(std::int64_t line) const {
+    return line + (transposed ? 1 : 0);
+  }
+  /// For entries behind the diagonal of a line or before it.
   template <bool after>
   KOKKOS_FORCEINLINE_FUNCTION Factor<T> line_factor(std::int64_t line) const {
     if (transposed) return after ? of.down[line].over_before : of.up[line].over_before;
@@ -218,9 +223,9 @@ struct InverseTiles {
         }
         if constexpr (side <= 0) {
           const int p = member.team_rank() + w * step;
-          if (side < 0 || tile.place + p < tile.line + l) {
+          if (side < 0 || tile.place + p < diagonal(tile.line + l)) {
             k = before[l].e + fb[w].e;
-            v = product(before[l].m, fb[w].m);
+            v = product(fb[w].m, before[l].m);
           }
         }
         largest = k > largest ? k : largest;
@@ -231,7 +236,7 @@ struct InverseTiles {
   }
 
   template <class Stride>
-  KOKKOS_FORCEINLINE_FUNCTION void write_line(T* to, const Stride& step, const T* m,
+  KOKKOS_FORCEINLINE_FUNCTION void write_line(bool is_after, T* to, const Stride& step, const T* m,
                                               const std::int64_t* e, const T& line_m,
                                               std::int64_t line_e, int begin, int stop,
                                               std::int64_t line) const {
@@ -239,7 +244,8 @@ struct InverseTiles {
     for (int p = begin; p < stop; ++p) {
       const std::int64_t k = e[p] + line_e;
       largest = k > largest ? k : largest;
-      to[p * step] = product(line_m, m[p]) * power_of_two<R>(k);
+      to[p * step] =
+          (is_after ? product(line_m, m[p]) : product(m[p], line_m)) * power_of_two<R>(k);
     }
     if (largest < exponent_bias<R> - 2) return;
     for (int p = begin; p < stop; ++p)
