@@ -51,7 +51,8 @@ struct Factor {
   }
   KOKKOS_FORCEINLINE_FUNCTION Factor operator-() const { return {-m, e}; }
   KOKKOS_FORCEINLINE_FUNCTION Factor operator*(const Factor& b) const {
-    return from(product(m, b.m), e + b.e);
+    const T v = product(m, b.m);
+    return v == T(0) ? Factor{v, e + b.e} : from(v, e + b.e);
   }
   KOKKOS_FORCEINLINE_FUNCTION Factor operator+(const Factor& b) const {
     const std::int64_t most = e > b.e ? e : b.e;

@@ -35,9 +35,9 @@ struct TileFactor {
 /// `transposed`.
 template <class T>
 struct InverseTiles {
-  static constexpr int lines = 32, threads = 128, wide = 2;  // of a device
-  static constexpr int host_places = 512;
-  static constexpr std::int64_t far = 1 << 29;
+  static constexpr int device_lines = 32, threads = 128, wide = 2, host_lines = 64;
+  static constexpr int host_places = 4096;  // pages of one line are written one after the other
+  static constexpr int far = 1 << 29;
 
   InverseFactors<T> of;
   Diagnosis diagnosis;
@@ -45,7 +45,7 @@ struct InverseTiles {
   std::int64_t line_stride, stride;
   std::int64_t first_line, first_place, line_count, place_count;
   bool transposed;
-  int places;  // of a tile
+  int lines, places;  // of a tile
   std::int64_t tiles_along;
 
   InverseTiles(const InverseFactors<T>& of_, const InverseTarget<T>& to, const Diagnosis& d,
@@ -57,6 +57,7 @@ struct InverseTiles {
     first_place = transposed ? to.first_row : to.first_column;
     line_count = transposed ? to.columns : to.rows;
     place_count = transposed ? to.rows : to.columns;
+    lines = is_host ? host_lines : device_lines;
     places = is_host ? host_places : threads * wide;
     tiles_along = (place_count + places - 1) / places;
   }
@@ -78,7 +79,8 @@ struct InverseTiles {
             "Trikkos::inverse::write",
             light(Kokkos::TeamPolicy<Exec>(
                       exec, static_cast<int>(Kokkos::min(most_teams, tiles - first)), threads)
-                      .set_scratch_size(0, Kokkos::PerTeam(2 * lines * sizeof(TileFactor<T>)))),
+                      .set_scratch_size(0,
+                                        Kokkos::PerTeam(2 * device_lines * sizeof(TileFactor<T>)))),
             part);
       }
     }
@@ -89,8 +91,8 @@ struct InverseTiles {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const Tile tile(*this, first_tile + member.league_rank());
     auto* const after = static_cast<TileFactor<T>*>(
-        member.team_scratch(0).get_shmem_aligned(2 * lines * sizeof(TileFactor<T>), 16));
-    TileFactor<T>* const before = after + lines;
+        member.team_scratch(0).get_shmem_aligned(2 * device_lines * sizeof(TileFactor<T>), 16));
+    TileFactor<T>* const before = after + device_lines;
     for (int l = member.team_rank(); l < tile.lines; l += member.team_size()) {
       after[l] = relative(line_factor<true>(tile.line + l), tile.after_e);
       before[l] = relative(line_factor<false>(tile.line + l), tile.before_e);
@@ -104,37 +106,11 @@ struct InverseTiles {
       write<0>(member, tile, after, before);
   }
 
-  /// A tile of a host.
+  /// A tile of a host: those behind the diagonal of each line, then those before it.
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
     const Tile tile(*this, index);
-    // those after the line, for the first of them, those before it, and the diagonal
-    std::int64_t e[host_places];
-    T m[host_places];
-    for (int side = 0; side < 2; ++side) {
-      const bool is_after = side == 0;
-      if (is_after ? tile.is_before : tile.is_after) continue;
-      const std::int64_t base = is_after ? tile.after_e : tile.before_e;
-      for (int p = 0; p < tile.places; ++p) {
-        const Factor<T> f =
-            is_after ? place_factor<true>(tile.place + p) : place_factor<false>(tile.place + p);
-        m[p] = f.m;
-        e[p] = f.e + base;
-      }
-      for (int l = 0; l < tile.lines; ++l) {
-        const std::int64_t line = tile.line + l;
-        const Factor<T> f = is_after ? line_factor<true>(line) : line_factor<false>(line);
-        const std::int64_t own = diagonal(line) - tile.place;
-        const std::int64_t all = tile.places;
-        const int begin = is_after ? static_cast<int>(Kokkos::clamp(own, std::int64_t(0), all)) : 0;
-        const int stop =
-            is_after ? tile.places : static_cast<int>(Kokkos::clamp(own, std::int64_t(0), all));
-        T* const to = address(line, tile.place);
-        if (stride == 1)
-          write_line(is_after, to, Constant<1>{}, m, e, f.m, f.e - base, begin, stop, line);
-        else
-          write_line(is_after, to, stride, m, e, f.m, f.e - base, begin, stop, line);
-      }
-    }
+    if (!tile.is_before) write_side<true>(tile);
+    if (!tile.is_after) write_side<false>(tile);
   }
 
  private:
@@ -150,10 +126,10 @@ struct InverseTiles {
 
     KOKKOS_FORCEINLINE_FUNCTION Tile(const InverseTiles& all, std::int64_t index) {
       const std::int64_t down = index / all.tiles_along, along = index % all.tiles_along;
-      const std::int64_t l = down * InverseTiles::lines, p = along * all.places;
+      const std::int64_t l = down * all.lines, p = along * all.places;
       line = all.first_line + l;
       place = all.first_place + p;
-      lines = static_cast<int>(Kokkos::min(std::int64_t(InverseTiles::lines), all.line_count - l));
+      lines = static_cast<int>(Kokkos::min(std::int64_t(all.lines), all.line_count - l));
       places = static_cast<int>(Kokkos::min(std::int64_t(all.places), all.place_count - p));
       is_after = place >= all.diagonal(line + lines - 1);
       is_before = place + places <= all.diagonal(line);
@@ -183,14 +159,13 @@ struct InverseTiles {
   }
   static KOKKOS_FORCEINLINE_FUNCTION TileFactor<T> relative(const Factor<T>& f, std::int64_t base) {
     const std::int64_t e = f.e - base;
-    return {f.m, static_cast<int>(e < -far ? -far : e > far ? far : e)};
+    return {f.m, static_cast<int>(Kokkos::clamp(e, -std::int64_t(far), std::int64_t(far)))};
   }
   static KOKKOS_FORCEINLINE_FUNCTION R power(int k) {
     constexpr int bias = exponent_bias<R>;
     const int field = (k < -bias ? -bias : k > bias ? bias + 1 : k) + bias;
     if constexpr (sizeof(R) == 8)
-      return Kokkos::bit_cast<R>(static_cast<std::uint64_t>(static_cast<std::uint32_t>(field) << 20)
-                                 << 32);
+      return Kokkos::bit_cast<R>(static_cast<std::int64_t>(field) << 52);
     else
       return Kokkos::bit_cast<R>(static_cast<std::uint32_t>(field) << 23);
   }
@@ -235,21 +210,95 @@ struct InverseTiles {
     if (largest >= exponent_bias<R> - 2) report_overflow(tile);
   }
 
-  template <class Stride>
-  KOKKOS_FORCEINLINE_FUNCTION void write_line(bool is_after, T* to, const Stride& step, const T* m,
-                                              const std::int64_t* e, const T& line_m,
-                                              std::int64_t line_e, int begin, int stop,
-                                              std::int64_t line) const {
-    std::int64_t largest = -far;
-    for (int p = begin; p < stop; ++p) {
-      const std::int64_t k = e[p] + line_e;
-      largest = k > largest ? k : largest;
-      to[p * step] =
-          (is_after ? product(line_m, m[p]) : product(m[p], line_m)) * power_of_two<R>(k);
+  /// Factors of some places of a host's tile, and, as long as their exponents are not too far
+  /// apart, as plain numbers: entries are one product then.
+  struct Places {
+    static constexpr int length = 256;
+    T m[length], plain[length];
+    int e[length];
+    int least, most, middle;  // exponents, of those that are not zero
+
+    KOKKOS_FORCEINLINE_FUNCTION void set(int p, const TileFactor<T>& f) {
+      m[p] = f.m;
+      e[p] = f.e;
+      if (f.m == T(0)) return;
+      least = Kokkos::min(least, f.e);
+      most = Kokkos::max(most, f.e);
     }
-    if (largest < exponent_bias<R> - 2) return;
+    KOKKOS_FORCEINLINE_FUNCTION void make_plain(int count) {
+      middle = least / 2 + most / 2;
+      for (int p = 0; p < count; ++p) plain[p] = m[p] * power(e[p] - middle);
+    }
+  };
+
+  template <bool after>
+  KOKKOS_FORCEINLINE_FUNCTION void write_side(const Tile& tile) const {
+    Places part[host_places / Places::length];
+    const int parts = (tile.places + Places::length - 1) / Places::length;
+    const std::int64_t base = after ? tile.after_e : tile.before_e;
+    for (int k = 0; k < parts; ++k) {
+      const int first = k * Places::length,
+                count = Kokkos::min(Places::length, tile.places - first);
+      part[k].least = far;
+      part[k].most = -far;
+      for (int p = 0; p < count; ++p)
+        part[k].set(p, relative(place_factor<after>(tile.place + first + p), -base));
+      part[k].make_plain(count);
+    }
+    for (int l = 0; l < tile.lines; ++l) {
+      const std::int64_t line = tile.line + l;
+      const TileFactor<T> f = relative(line_factor<after>(line), base);
+      const auto own = static_cast<int>(
+          Kokkos::clamp(diagonal(line) - tile.place, std::int64_t(0), std::int64_t(tile.places)));
+      const int begin = after ? own : 0, stop = after ? tile.places : own;
+      for (int k = begin / Places::length; k < parts && k * Places::length < stop; ++k) {
+        const int first = k * Places::length, a = Kokkos::max(begin - first, 0),
+                  b = Kokkos::min(stop - first, int(Places::length));
+        T* const to = address(line, tile.place + first);
+        if (stride == 1)
+          write_places<after>(to, Constant<1>{}, part[k], f, a, b, line, tile.place + first);
+        else
+          write_places<after>(to, stride, part[k], f, a, b, line, tile.place + first);
+      }
+    }
+  }
+  template <bool after, class Stride>
+  KOKKOS_FORCEINLINE_FUNCTION void write_places(T* to, const Stride& step, const Places& part,
+                                                const TileFactor<T>& f, int begin, int stop,
+                                                std::int64_t line, std::int64_t place) const {
+    constexpr int bias = exponent_bias<R>;
+    const auto multiplied = [](const T& line_m, const T& m) {
+      return after ? product(line_m, m) : product(m, line_m);
+    };
+    const int least = f.e + part.least, most = f.e + part.most;
+    if (most <= -bias)
+      write_in_lines(to, step, begin, stop, [](int) { return T(0); });
+    else if (least > 2 - bias && most < bias - 2)
+      write_in_lines(to, step, begin, stop, [&, m = f.m * power(f.e + part.middle)](int p) {
+        return multiplied(m, part.plain[p]);
+      });
+    else
+      write_in_lines(to, step, begin, stop,
+                     [&](int p) { return multiplied(f.m, part.m[p]) * power(f.e + part.e[p]); });
+    if (most < bias - 2) return;
     for (int p = begin; p < stop; ++p)
-      if (!(finite_probe(to[p * step]) == 0)) return diagnosis.report_solution(line);
+      if (!(finite_probe(to[p * step]) == 0))
+        return diagnosis.report_solution(transposed ? place + p : line);
+  }
+  /// to[p] = entry(p), in whole cache lines as far as there are: partial ones take twice the time.
+  template <class Stride, class Entry>
+  static KOKKOS_FORCEINLINE_FUNCTION void write_in_lines(T* to, const Stride& step, int begin,
+                                                         int stop, const Entry& entry) {
+    constexpr int chunk = 16;  // by a local array of constant length, which compilers vectorise
+    int p = begin;
+    for (; p < stop && reinterpret_cast<std::uintptr_t>(to + p * step) % 64 != 0; ++p)
+      to[p * step] = entry(p);
+    for (; p + chunk <= stop; p += chunk) {
+      T v[chunk];
+      for (int q = 0; q < chunk; ++q) v[q] = entry(p + q);
+      for (int q = 0; q < chunk; ++q) to[(p + q) * step] = v[q];
+    }
+    for (; p < stop; ++p) to[p * step] = entry(p);
   }
   /// Entries near the largest number: seldom, so they are found by themselves.
   KOKKOS_INLINE_FUNCTION void report_overflow(const Tile& tile) const {
