@@ -5,12 +5,26 @@
 #define TRIKKOS_INVERSE_HPP
 
 #include <Trikkos_InverseGenerators.hpp>
+#include <impl/inverse/Trikkos_ShermanMorrisonInverse.hpp>
 
 /// \file
 /// The inverse of a tridiagonal matrix, every entry of it. To solve, do not invert: `solve` moves
 /// 72 bytes an unknown, this 8 n. Parts of it, norms and condition numbers: `InverseGenerators`.
 
 namespace Trikkos {
+
+/// How all entries of an inverse are made.
+enum class InverseAlgorithm {
+  automatic,        ///< the same as `generators`
+  generators,       ///< `InverseGenerators`: for every nonsingular matrix
+  sherman_morrison  ///< recursive Sherman-Morrison updates: for diagonally dominant matrices of
+                    ///< 2^q rows; a baseline that moves more than 4 n^2 words
+};
+constexpr const char* name(InverseAlgorithm algorithm) {
+  return algorithm == InverseAlgorithm::automatic    ? "automatic"
+         : algorithm == InverseAlgorithm::generators ? "generators"
+                                                     : "sherman_morrison";
+}
 
 #define TRIKKOS_CHECK_INVERSE(X)                                                        \
   static_assert(ViewType<X> && X::rank() == 2,                                          \
@@ -38,8 +52,7 @@ void inverse_rows(const Exec& exec, const InverseGenerators<T, Exec>& G, std::in
         std::string(function) + ": first_row is " + std::to_string(first_row) + ", expected 0 to " +
         std::to_string(G.size() - rows) + " (X has " + std::to_string(rows) + " rows)");
   const Kokkos::Profiling::ScopedRegion region(function);
-  G.write(exec, {x.data(), static_cast<std::int64_t>(x.stride(0)),
-                 static_cast<std::int64_t>(x.stride(1)), first_row, 0, rows, G.size()});
+  G.write(exec, Impl::inverse_target<T>(x, first_row, G.size()));
 }
 
 /// Writes the inverse: asynchronous, no allocation, no fence.
@@ -68,14 +81,50 @@ void inverse(const Exec& exec, const InverseGenerators<T, Exec>& G, const Matrix
   inverse(exec, G, x);
 }
 
+namespace Impl {
+template <class T, class Exec, class Matrix>
+Status inverse_by_sherman_morrison(const Exec& exec, const Matrix& A, const InverseTarget<T>& to) {
+  constexpr auto function = "Trikkos::inverse";
+  const std::int64_t n = row_count(A.diag);
+  check_matrix(function, A);
+  check_open(function, A.boundary);
+  int q = 0;
+  while (std::int64_t(1) << q < n) ++q;
+  if (std::int64_t(1) << q != n)
+    throw std::invalid_argument(std::string(function) + ": A has " + std::to_string(n) +
+                                " rows, expected a power of two (InverseAlgorithm::" +
+                                name(InverseAlgorithm::sherman_morrison) + ")");
+  const Kokkos::View<T*, typename Exec::memory_space> vectors(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(function)), 2 * n);
+  const Kokkos::View<DiagnosisWords, typename Exec::memory_space> words(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(function)));
+  const Diagnosis diagnosis{words.data()->word};
+  Kokkos::parallel_for("Trikkos::inverse::reset", range(exec, 1), ResetDiagnosis{diagnosis});
+  ShermanMorrisonInverse<T>{bands(A), to, vectors.data(), vectors.data() + n, diagnosis, q}.launch(
+      exec);
+  return decode(fetch(exec, words.data(), function).word, n);
+}
+}  // namespace Impl
+
 /// Inverts A once: allocates 150 bytes a row (double), inverts, waits, and says how it went.
 ///
 /// \param exec  execution space instance; the only one used
 /// \param A     Tridiagonal of n rows, rank 1, any layout, open
 /// \param X     rank 2 (n, n), any layout
-/// \throws std::invalid_argument for extents that do not fit, or a periodic A
+/// \throws std::invalid_argument for extents that do not fit, a periodic A, or, with
+///         `InverseAlgorithm::sherman_morrison`, an n that is no power of two
 template <ExecutionSpace Exec, TridiagonalMatrix Matrix, class X>
-[[nodiscard]] Status inverse(const Exec& exec, const Matrix& A, const X& x) {
+[[nodiscard]] Status inverse(const Exec& exec, const Matrix& A, const X& x,
+                             InverseAlgorithm algorithm = InverseAlgorithm::automatic) {
+  using T = typename Matrix::value_type;
+  TRIKKOS_CHECK_INVERSE(X);
+  TRIKKOS_CHECK_ACCESS("Trikkos::inverse", "A", Exec, Matrix);
+  constexpr auto function = "Trikkos::inverse";
+  const std::int64_t n = Impl::row_count(A.diag);
+  Impl::expect_extent(function, "X", "rows", x.extent(0), n, "diag.extent(0)");
+  Impl::expect_extent(function, "X", "columns", x.extent(1), n, "diag.extent(0)");
+  if (algorithm == InverseAlgorithm::sherman_morrison && n > 0)
+    return Impl::inverse_by_sherman_morrison(exec, A, Impl::inverse_target<T>(x, 0, n));
   const InverseGenerators G(exec, A);
   inverse(exec, G, x);
   return G.status(exec);

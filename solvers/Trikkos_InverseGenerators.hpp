@@ -51,7 +51,7 @@ class InverseGenerators {
             parts(nullptr).bytes) {
     const Parts p = parts(m_memory.data());
     Kokkos::parallel_for("Trikkos::InverseGenerators::reset", Impl::range(exec, 1),
-                         Impl::ResetDiagnosis{Impl::Diagnosis{p.words}});
+                         Impl::ResetDiagnosis{Impl::Diagnosis{p.words->word}});
   }
   /// Of a matrix. Allocates; asynchronous.
   template <TridiagonalMatrix Matrix>
@@ -77,7 +77,7 @@ class InverseGenerators {
     Impl::expect_extent(function, "A", "rows", Impl::row_count(A.diag), size(), "the generators");
     const Kokkos::Profiling::ScopedRegion region(function);
     const Parts p = parts(m_memory.data());
-    const Impl::Diagnosis diagnosis{p.words};
+    const Impl::Diagnosis diagnosis{p.words->word};
     Kokkos::parallel_for("Trikkos::InverseGenerators::reset", Impl::range(exec, 1),
                          Impl::ResetDiagnosis{diagnosis});
     if (size() == 0) return;
@@ -87,8 +87,7 @@ class InverseGenerators {
   /// What `update`, and what has written entries since, found. Waits for `exec`.
   Status status(const Exec& exec) const {
     const auto report =
-        Impl::fetch(exec, reinterpret_cast<const Words*>(parts(m_memory.data()).words),
-                    "Trikkos::InverseGenerators::status");
+        Impl::fetch(exec, parts(m_memory.data()).words, "Trikkos::InverseGenerators::status");
     return Impl::decode(report.word, std::max<std::int64_t>(size(), 1));
   }
 
@@ -174,7 +173,7 @@ class InverseGenerators {
   void write(const Exec& exec, const Impl::InverseTarget<T>& to) const {
     if (to.rows == 0 || to.columns == 0) return;
     const Parts p = parts(m_memory.data());
-    Impl::InverseTiles<T>(p.factors, to, Impl::Diagnosis{p.words}, Impl::is_host_v<Exec>)
+    Impl::InverseTiles<T>(p.factors, to, Impl::Diagnosis{p.words->word}, Impl::is_host_v<Exec>)
         .launch(exec);
   }
 
@@ -182,11 +181,8 @@ class InverseGenerators {
   /// Rows that a thread goes through: a device needs thousands of threads, a host two.
   static constexpr std::int64_t device_rows = 16, host_rows = std::int64_t(1) << 16;
   using Memory = Kokkos::View<std::byte*, typename Exec::memory_space>;
-  struct Words {
-    std::int64_t word[Impl::Diagnosis::words];
-  };
   struct Parts {
-    std::int64_t* words;
+    Impl::DiagnosisWords* words;
     Impl::InverseFactors<T> factors;
     Impl::MinorBlock<T>*block, *partial;
     Impl::MinorState<T>*start, *end;
@@ -203,7 +199,7 @@ class InverseGenerators {
     Impl::Parts all(memory);
     const std::int64_t n = m_shape.n, blocks = m_shape.blocks;
     Parts p;
-    p.words = all.take<std::int64_t>(Impl::Diagnosis::words);
+    p.words = all.take<Impl::DiagnosisWords>(1);
     p.factors.down = all.take<Impl::Generators<T>>(n);
     p.factors.up = all.take<Impl::Generators<T>>(n);
     p.block = all.take<Impl::MinorBlock<T>>(2 * blocks);

@@ -351,6 +351,8 @@ TEST(TEST_CATEGORY, inverse_refuses_in_a_sentence) {
   const Generators<double> G(exec, A);
   EXPECT_EQ(message([&] { static_cast<void>(Trikkos::inverse(exec, ring, X)); }),
             "Trikkos::InverseGenerators::update: A is periodic, expected open");
+  EXPECT_EQ(message([&] { static_cast<void>(Trikkos::inverse(exec, A, high)); }),
+            "Trikkos::inverse: X has 6 rows, expected 5 (diag.extent(0))");
   EXPECT_EQ(message([&] { Trikkos::inverse(exec, G, wide); }),
             "Trikkos::inverse_rows: X has 6 columns, expected 5 (the generators)");
   EXPECT_EQ(message([&] { Trikkos::inverse(exec, G, high); }),
@@ -365,6 +367,41 @@ TEST(TEST_CATEGORY, inverse_refuses_in_a_sentence) {
   EXPECT_EQ(message([&] { Generators<double>(exec, 5, -1); }),
             "Trikkos::InverseGenerators: block_rows is -1, expected 0 or more");
 }
+// ---- the baseline
+
+template <class T, class Layout>
+Inverted<T> by_sherman_morrison(const Matrix<T>& A) {
+  const TEST_EXECSPACE exec;
+  const Square<T, Layout> X("X", A.size(), A.size());
+  const Status status = Trikkos::inverse(exec, Reference::to_device(exec, A), X,
+                                         Trikkos::InverseAlgorithm::sherman_morrison);
+  return {status, array_on_host(X)};
+}
+TEST(TEST_CATEGORY, inverse_by_sherman_morrison_is_the_same) {
+  for (const std::int64_t n : {1, 2, 4, 8, 64, 512})
+    for (const Family family : {Family::dominant, Family::poisson, Family::kms}) {
+      SCOPED_TRACE(describe(family, n));
+      const auto A = inverse_matrix<double>(family, n);
+      const auto r = by_sherman_morrison<double, Kokkos::LayoutRight>(A);
+      expect_inverse(A, r);
+      expect_inverse(A, by_sherman_morrison<double, Kokkos::LayoutLeft>(A));
+      const auto B = inverse_matrix<Kokkos::complex<float>>(Family::dominant, n);
+      expect_inverse(B, by_sherman_morrison<Kokkos::complex<float>, Kokkos::LayoutRight>(B));
+    }
+  // what it cannot do it says: a block of two rows that is singular, and more of that kind
+  auto A = inverse_matrix<double>(Family::poisson, 64);
+  for (double& v : A.lower) v = 1;
+  for (double& v : A.upper) v = 1;
+  EXPECT_FALSE((by_sherman_morrison<double, Kokkos::LayoutRight>(A).status.ok()));
+  EXPECT_FALSE((by_sherman_morrison<double, Kokkos::LayoutRight>(
+                    inverse_matrix<double>(Family::no_diagonal, 64))
+                    .status.ok()));
+  const auto three = inverse_matrix<double>(Family::poisson, 3);
+  EXPECT_EQ(message([&] { by_sherman_morrison<double, Kokkos::LayoutRight>(three); }),
+            "Trikkos::inverse: A has 3 rows, expected a power of two "
+            "(InverseAlgorithm::sherman_morrison)");
+}
+
 /// A search for matrices whose inverse is wrong though its status is ok.
 template <class T>
 void search(std::int64_t n, std::int64_t block_rows, int steps) {

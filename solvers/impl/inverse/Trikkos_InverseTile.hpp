@@ -21,8 +21,20 @@ struct InverseTarget {
   std::int64_t rows, columns;
 
   /// Rows are written along: columns of a LayoutLeft View change places with them.
-  bool is_transposed() const { return row_stride < column_stride; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_transposed() const { return row_stride < column_stride; }
 };
+
+/// Rows of X, from the first_row-th on, as many as the View has.
+template <class T, class View>
+InverseTarget<T> inverse_target(const View& x, std::int64_t first_row, std::int64_t n) {
+  return {x.data(),
+          static_cast<std::int64_t>(x.stride(0)),
+          static_cast<std::int64_t>(x.stride(1)),
+          first_row,
+          0,
+          static_cast<std::int64_t>(x.extent(0)),
+          n};
+}
 
 /// A factor of which the exponent is relative to that of others in a tile.
 template <class T>
@@ -238,7 +250,7 @@ struct InverseTiles {
     const std::int64_t base = after ? tile.after_e : tile.before_e;
     for (int k = 0; k < parts; ++k) {
       const int first = k * Places::length,
-                count = Kokkos::min(Places::length, tile.places - first);
+                count = Kokkos::min(int(Places::length), tile.places - first);
       part[k].least = far;
       part[k].most = -far;
       for (int p = 0; p < count; ++p)
