@@ -5,6 +5,7 @@
 #define TRIKKOS_INVERSE_HPP
 
 #include <Trikkos_InverseGenerators.hpp>
+#include <impl/inverse/Trikkos_BlocksOfInverse.hpp>
 #include <impl/inverse/Trikkos_ShermanMorrisonInverse.hpp>
 
 /// \file
@@ -53,6 +54,32 @@ void inverse_rows(const Exec& exec, const InverseGenerators<T, Exec>& G, std::in
         std::to_string(G.size() - rows) + " (X has " + std::to_string(rows) + " rows)");
   const Kokkos::Profiling::ScopedRegion region(function);
   G.write(exec, Impl::inverse_target<T>(x, first_row, G.size()));
+}
+
+/// All rows of an inverse that is larger than the memory of the device, in blocks, one after the
+/// other: while `use` has one on the host, the next one is made and copied. Waits.
+///
+/// \param exec  execution space instance; for a device two more are made, with their memory
+/// \param G     the generators; their `status(exec)` tells how it went
+/// \param rows  of a block; the last one may have fewer. Two blocks are allocated in either memory
+///              before anything is written, so what does not fit throws at once
+/// \param use   use(first_row, block) on the host, with a View of rank 2 (rows, n), LayoutRight,
+///              that is valid until it returns
+/// \throws std::invalid_argument for rows < 1; what Kokkos throws where memory is short
+template <ExecutionSpace Exec, class T, class Use>
+void inverse_in_blocks(const Exec& exec, const InverseGenerators<T, Exec>& G, std::int64_t rows,
+                       const Use& use) {
+  constexpr auto function = "Trikkos::inverse_in_blocks";
+  if (rows < 1)
+    throw std::invalid_argument(std::string(function) + ": rows is " + std::to_string(rows) +
+                                ", expected at least 1");
+  const Kokkos::Profiling::ScopedRegion region(function);
+  Impl::BlocksOfInverse<T, Exec> blocks(exec, std::min(rows, G.size()), G.size());
+  for (std::int64_t first = 0; first < G.size(); first += rows)
+    blocks.add(
+        first, std::min(rows, G.size() - first),
+        [&](const Exec& e, const auto& to) { inverse_rows(e, G, first, to); }, use);
+  blocks.finish(use);
 }
 
 /// Writes the inverse: asynchronous, no allocation, no fence.

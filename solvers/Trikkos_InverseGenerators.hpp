@@ -52,6 +52,7 @@ class InverseGenerators {
     const Parts p = parts(m_memory.data());
     Kokkos::parallel_for("Trikkos::InverseGenerators::reset", Impl::range(exec, 1),
                          Impl::ResetDiagnosis{Impl::Diagnosis{p.words->word}});
+    Impl::prepare_for_teams(exec);
   }
   /// Of a matrix. Allocates; asynchronous.
   template <TridiagonalMatrix Matrix>

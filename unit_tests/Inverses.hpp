@@ -187,9 +187,10 @@ Reference::HostSystem<T> inverse_matrix(InverseFamily family, std::int64_t n,
       all(1, 4, 1);
       A.diag[n / 2] = T(R(0.5358983848622454));  // but for rounding, 4 - 2 sqrt(3)
       break;
-    case InverseFamily::shooting:  // of 40 rows: condition 4^40, and what follows is dominant
+    case InverseFamily::shooting:  // of some rows: condition 4^40, 4^16; what follows is dominant
       all(1, 4, 1);
-      for (std::int64_t i = 0; i < std::min(n, std::int64_t(40)); ++i) A.diag[i] = T(R(-2.5));
+      for (std::int64_t i = 0; i < std::min(n, std::int64_t(sizeof(R) == 8 ? 40 : 16)); ++i)
+        A.diag[i] = T(R(-2.5));
       A.diag[0] = T(R(-0.5));
       break;
   }

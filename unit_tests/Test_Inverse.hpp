@@ -330,6 +330,27 @@ TEST(TEST_CATEGORY, inverse_in_blocks_of_rows_of_any_layout) {
   }
 }
 
+TEST(TEST_CATEGORY, inverse_arrives_on_the_host_in_blocks) {
+  const TEST_EXECSPACE exec;
+  const std::int64_t n = 300;
+  const auto A = inverse_matrix<double>(Family::random, n);
+  const auto whole = invert(A).X;
+  const Generators<double> G(exec, Reference::to_device(exec, A));
+  for (const std::int64_t rows : {1, 7, 150, 299, 300, 1000}) {
+    std::int64_t next = 0, wrong = 0;
+    Trikkos::inverse_in_blocks(exec, G, rows, [&](std::int64_t first, const auto& block) {
+      EXPECT_EQ(first, next);
+      next = first + static_cast<std::int64_t>(block.extent(0));
+      for (std::int64_t i = first; i < next; ++i)
+        for (std::int64_t j = 0; j < n; ++j) wrong += block(i - first, j) != whole(i, j);
+    });
+    EXPECT_EQ(next, n);
+    EXPECT_EQ(wrong, 0);
+  }
+  EXPECT_EQ(message([&] { Trikkos::inverse_in_blocks(exec, G, 0, [](auto, const auto&) {}); }),
+            "Trikkos::inverse_in_blocks: rows is 0, expected at least 1");
+}
+
 TEST(TEST_CATEGORY, inverse_of_nothing_and_of_a_new_matrix) {
   const TEST_EXECSPACE exec;
   const Kokkos::View<double*, TEST_EXECSPACE> none("none", 0);
