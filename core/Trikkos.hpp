@@ -19,6 +19,7 @@
 #include <Trikkos_IncompleteFactors.hpp>
 #include <Trikkos_IncompleteOptions.hpp>
 #include <Trikkos_Inverse.hpp>
+#include <Trikkos_InverseBatch.hpp>
 #include <Trikkos_InverseGenerators.hpp>
 #include <Trikkos_KernelFactors.hpp>
 #include <Trikkos_KrylovOptions.hpp>

@@ -141,8 +141,9 @@ Status inverse_by_sherman_morrison(const Exec& exec, const Matrix& A, const Inve
 /// \throws std::invalid_argument for extents that do not fit, a periodic A, or, with
 ///         `InverseAlgorithm::sherman_morrison`, an n that is no power of two
 template <ExecutionSpace Exec, TridiagonalMatrix Matrix, class X>
-[[nodiscard]] Status inverse(const Exec& exec, const Matrix& A, const X& x,
-                             InverseAlgorithm algorithm = InverseAlgorithm::automatic) {
+requires(Matrix::rank() == 1) [[nodiscard]] Status
+    inverse(const Exec& exec, const Matrix& A, const X& x,
+            InverseAlgorithm algorithm = InverseAlgorithm::automatic) {
   using T = typename Matrix::value_type;
   TRIKKOS_CHECK_INVERSE(X);
   TRIKKOS_CHECK_ACCESS("Trikkos::inverse", "A", Exec, Matrix);

@@ -73,6 +73,10 @@ void inverses(const Exec& exec) {
   G.apply(exec, b, b);
   static_cast<void>(G.trace(exec));
   static_cast<void>(G.condition_1(exec, A));
+  Trikkos::inverse_in_blocks(exec, G, 100, [](std::int64_t, const auto&) {});
+  const Kokkos::View<T**, Exec> bands("bands", 100, 8);
+  const Kokkos::View<T***, Exec> all("all", 100, 8, 8);
+  static_cast<void>(Trikkos::inverse(exec, Trikkos::Tridiagonal{bands, bands, bands}, all));
 }
 
 struct Coefficients {

@@ -5,6 +5,7 @@
 
 #include <Inverses.hpp>
 #include <Message.hpp>
+#include <Trikkos_InverseBatch.hpp>
 #include <cmath>
 
 /// \file
@@ -388,6 +389,61 @@ TEST(TEST_CATEGORY, inverse_refuses_in_a_sentence) {
   EXPECT_EQ(message([&] { Generators<double>(exec, 5, -1); }),
             "Trikkos::InverseGenerators: block_rows is -1, expected 0 or more");
 }
+// ---- many small ones
+
+template <class T, class Layout>
+void batch(std::int64_t count, std::int64_t n) {
+  SCOPED_TRACE("n = " + std::to_string(n));
+  const TEST_EXECSPACE exec;
+  using Array = Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE>;
+  std::vector<Matrix<T>> all;
+  Matrix<T> joined;
+  for (std::int64_t k = 0; k < count; ++k) {
+    all.push_back(inverse_matrix<T>(inverse_families[k % std::size(inverse_families)], n, k));
+    for (const int j : {-1, 0, 1})
+      joined.band(j).insert(joined.band(j).end(), all.back().band(j).begin(),
+                            all.back().band(j).end());
+  }
+  const auto bands = Reference::to_device(exec, joined);
+  const auto array = [&](const auto& v) { return Array(v.data(), count, n); };
+  const Trikkos::Tridiagonal A{array(bands.lower), array(bands.diag), array(bands.upper)};
+  const Kokkos::View<T***, Layout, TEST_EXECSPACE> X("X", count, n, n);
+  const Status status = Trikkos::inverse(exec, A, X);
+  EXPECT_TRUE(status.ok()) << status.why();
+  for (std::int64_t k = 0; k < count; ++k) {
+    const auto one = array_on_host(Kokkos::subview(X, k, Kokkos::ALL, Kokkos::ALL));
+    EXPECT_LE(inverse_errors(all[k], one).worst(), gate) << "system " << k;
+    EXPECT_EQ(one.values, invert(all[k]).X.values);
+  }
+  if (count < 3) return;
+  // one that is singular spoils no other
+  const auto before = array_on_host(Kokkos::subview(X, 0, Kokkos::ALL, Kokkos::ALL));
+  std::fill_n(joined.diag.begin() + n, n, T(0));
+  std::fill_n(joined.lower.begin() + n, n, T(0));
+  const auto bad = Reference::to_device(exec, joined);
+  const Status found = Trikkos::inverse(
+      exec, Trikkos::Tridiagonal{array(bad.lower), array(bad.diag), array(bad.upper)}, X);
+  EXPECT_EQ(found.reason, Status::Reason::singular) << found.why();
+  EXPECT_EQ(found.system, 1);
+  EXPECT_EQ(before.values, array_on_host(Kokkos::subview(X, 0, Kokkos::ALL, Kokkos::ALL)).values);
+}
+TEST(TEST_CATEGORY, inverse_of_many_small_matrices) {
+  for (const std::int64_t n : {1, 2, 3, 31, 64}) {
+    batch<double, Kokkos::LayoutRight>(25, n);
+    batch<double, Kokkos::LayoutLeft>(25, n);
+    batch<float, Kokkos::LayoutRight>(13, n);
+    batch<Kokkos::complex<double>, Kokkos::LayoutRight>(13, n);
+  }
+  const TEST_EXECSPACE exec;
+  const Square<double> bands("bands", 2, 100000);
+  const Kokkos::View<double***, TEST_EXECSPACE> none("none", 0, 0, 0);
+  EXPECT_NE(
+      message([&] {
+        static_cast<void>(Trikkos::inverse(exec, Trikkos::Tridiagonal{bands, bands, bands}, none));
+      }).find("X has 0 systems, expected 2"),
+      std::string::npos);
+}
+
 // ---- the baseline
 
 template <class T, class Layout>

@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_INVERSETILE_HPP
 #define TRIKKOS_IMPL_INVERSETILE_HPP
 
+#include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/inverse/Trikkos_GeneratorKernels.hpp>
 
 /// \file
@@ -49,6 +50,7 @@ template <class T>
 struct InverseTiles {
   static constexpr int device_lines = 32, threads = 128, wide = 2, host_lines = 64;
   static constexpr int host_places = 4096;  // pages of one line are written one after the other
+  static constexpr int scratch_bytes = 2 * device_lines * sizeof(TileFactor<T>) + 16;
   static constexpr int far = 1 << 29;
 
   InverseFactors<T> of;
@@ -91,8 +93,7 @@ struct InverseTiles {
             "Trikkos::inverse::write",
             light(Kokkos::TeamPolicy<Exec>(
                       exec, static_cast<int>(Kokkos::min(most_teams, tiles - first)), threads)
-                      .set_scratch_size(0,
-                                        Kokkos::PerTeam(2 * device_lines * sizeof(TileFactor<T>)))),
+                      .set_scratch_size(0, Kokkos::PerTeam(scratch_bytes))),
             part);
       }
     }
@@ -102,8 +103,7 @@ struct InverseTiles {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const Tile tile(*this, first_tile + member.league_rank());
-    auto* const after = static_cast<TileFactor<T>*>(
-        member.team_scratch(0).get_shmem_aligned(2 * device_lines * sizeof(TileFactor<T>), 16));
+    auto* const after = team_scratch<TileFactor<T>, 16>(member, scratch_bytes);
     TileFactor<T>* const before = after + device_lines;
     for (int l = member.team_rank(); l < tile.lines; l += member.team_size()) {
       after[l] = relative(line_factor<true>(tile.line + l), tile.after_e);
