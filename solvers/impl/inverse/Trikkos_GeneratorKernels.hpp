@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Launch.hpp>
+#include <impl/Trikkos_ThreadMember.hpp>
 #include <impl/inverse/Trikkos_Minors.hpp>
 
 /// \file
@@ -76,9 +77,12 @@ struct GeneratorKernels {
     const std::int64_t both = 2 * shape.blocks;
     if (shape.blocks > 1) {
       Kokkos::parallel_for("Trikkos::inverse::reduce", range<Reduce>(exec, both), *this);
-      const int threads = is_host_v<Exec> ? 1 : scan_threads;
-      Kokkos::parallel_for("Trikkos::inverse::scan",
-                           light(Kokkos::TeamPolicy<Exec, Scan>(exec, 2, threads)), *this);
+      constexpr auto label = "Trikkos::inverse::scan";
+      if constexpr (is_host_v<Exec>)
+        Kokkos::parallel_for(label, range<Scan>(exec, 2), *this);
+      else
+        Kokkos::parallel_for(label, light(Kokkos::TeamPolicy<Exec, Scan>(exec, 2, scan_threads)),
+                             *this);
     }
     Kokkos::parallel_for("Trikkos::inverse::chain", range<Chain>(exec, both), *this);
     Kokkos::parallel_for("Trikkos::inverse::finish", range<Finish>(exec, shape.n), *this);
@@ -90,10 +94,16 @@ struct GeneratorKernels {
     block[index] = minor_block(DirectedRows<T>{A, reversed}, begin(k, reversed), stop(k, reversed));
   }
 
-  /// A team for each direction.
+  /// A team for each direction, of a host one thread.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(Scan, const Member& member) const {
-    const bool reversed = member.league_rank() == 1;
+    scan(member, member.league_rank() == 1);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Scan, std::int64_t direction) const {
+    scan(ThreadMember{nullptr, 0}, direction == 1);
+  }
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void scan(const Member& member, bool reversed) const {
     const int threads = member.team_size(), me = member.team_rank();
     const std::int64_t share = (shape.blocks + threads - 1) / threads;
     const std::int64_t first = Kokkos::min(me * share, shape.blocks),
