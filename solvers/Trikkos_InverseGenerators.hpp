@@ -187,13 +187,14 @@ class InverseGenerators {
     Impl::InverseFactors<T> factors;
     Impl::MinorBlock<T>*block, *partial;
     Impl::MinorState<T>*start, *end;
+    Impl::MinorRepair<T>* repair;
     Impl::MinorPair<T>* check;
     Impl::InverseSumsMemory<T> sums;
     std::size_t bytes;
 
     Impl::GeneratorKernels<T> kernels(const Impl::Bands<T>& A, const Impl::GeneratorShape<T>& shape,
                                       const Impl::Diagnosis& diagnosis) const {
-      return {A, shape, factors, block, partial, start, end, check, diagnosis};
+      return {A, shape, factors, block, partial, start, end, repair, check, diagnosis};
     }
   };
   Parts parts(std::byte* memory) const {
@@ -207,6 +208,7 @@ class InverseGenerators {
     p.partial = all.take<Impl::MinorBlock<T>>(4 * Impl::GeneratorKernels<T>::scan_threads);
     p.start = all.take<Impl::MinorState<T>>(2 * blocks);
     p.end = all.take<Impl::MinorState<T>>(2 * blocks);
+    p.repair = all.take<Impl::MinorRepair<T>>(2);
     p.check = all.take<Impl::MinorPair<T>>(2 * m_shape.checks());
     p.sums.sum = all.take<Impl::Factor<T>>(2 * Impl::InverseSums<T>::block_rows(n));
     p.sums.term = all.take<Impl::Factor<T>>(n);

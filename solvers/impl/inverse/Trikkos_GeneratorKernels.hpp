@@ -47,13 +47,23 @@ struct GeneratorShape {
   std::int64_t checks() const { return n / check_rows + 2; }
 };
 
-/// Whether twice the digits suffice for at least half of those of T.
+/// Twice the digits suffice for at least half of those of T.
 template <class T>
-KOKKOS_INLINE_FUNCTION bool is_same_determinant(const Scaled<T>& det, const Scaled<T>& other) {
-  constexpr double tolerance = sizeof(Real<T>) == 8 ? 0x1p-26 : 0x1p-12;
+inline constexpr double determinant_tolerance = sizeof(Real<T>) == 8 ? 0x1p-26 : 0x1p-12;
+
+template <class T>
+KOKKOS_INLINE_FUNCTION bool is_same_determinant(const Scaled<T>& det, const Scaled<T>& other,
+                                                double tolerance = determinant_tolerance<T>) {
   const double error = magnitude(quotient(other, det).value() - T(1));
   return error <= tolerance;
 }
+
+/// What a second way through all rows found, if there was one.
+template <class T>
+struct MinorRepair {
+  MinorState<T> end;
+  int is_needed;
+};
 
 /// One functor for all kernels: `direction` 0 is from the top.
 template <class T>
@@ -61,6 +71,7 @@ struct GeneratorKernels {
   struct Reduce {};
   struct Scan {};
   struct Chain {};
+  struct Repair {};
   struct Finish {};
   static constexpr int scan_threads = 128;  // of a team on a device
 
@@ -69,6 +80,7 @@ struct GeneratorKernels {
   InverseFactors<T> out;
   MinorBlock<T>*block, *partial;  // [direction][blocks], [direction][2][scan_threads]
   MinorState<T>*start, *end;      // [direction][blocks]: before and after a block
+  MinorRepair<T>* repair;         // [direction]
   MinorPair<T>* check;            // [direction][checks]: rows before m check_rows, and from there
   Diagnosis diagnosis;
 
@@ -85,6 +97,14 @@ struct GeneratorKernels {
                              *this);
     }
     Kokkos::parallel_for("Trikkos::inverse::chain", range<Chain>(exec, both), *this);
+    if (shape.blocks > 1) {
+      constexpr auto label = "Trikkos::inverse::repair";
+      if constexpr (is_host_v<Exec>)
+        Kokkos::parallel_for(label, range<Repair>(exec, 2), *this);
+      else
+        Kokkos::parallel_for(label, light(Kokkos::TeamPolicy<Exec, Repair>(exec, 2, scan_threads)),
+                             *this);
+    }
     Kokkos::parallel_for("Trikkos::inverse::finish", range<Finish>(exec, shape.n), *this);
   }
 
@@ -132,13 +152,62 @@ struct GeneratorKernels {
   KOKKOS_INLINE_FUNCTION void operator()(Chain, std::int64_t index) const {
     const bool reversed = index >= shape.blocks;
     const std::int64_t k = reversed ? index - shape.blocks : index;
+    end[index] = chain(reversed, begin(k, reversed), stop(k, reversed),
+                       shape.blocks > 1 ? start[index] : MinorState<T>{});
+  }
+
+  /// Where A is so ill-conditioned that the minors of neighbouring blocks do not belong together to
+  /// the last digit of T, though they do to half of them, all rows are gone through once more, by
+  /// one thread in each direction: errors there are those of one matrix.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(Repair, const Member& member) const {
+    mend(member, member.league_rank() == 1);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Repair, std::int64_t direction) const {
+    mend(ThreadMember{nullptr, 0}, direction == 1);
+  }
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void mend(const Member& member, bool reversed) const {
+    constexpr double tolerance = 4 * Kokkos::Experimental::epsilon_v<Real<T>>;
+    MinorRepair<T>& mine = repair[reversed ? 1 : 0];
+    if (member.team_rank() == 0) mine.is_needed = 0;
+    member.team_barrier();
+    const Scaled<T> det = end[shape.blocks - 1].pair.minor;
+    for (std::int64_t k = 1 + member.team_rank(); k < shape.blocks; k += member.team_size())
+      if (!blocks_agree(det, k, tolerance)) Kokkos::atomic_store(&mine.is_needed, 1);
+    member.team_barrier();
+    if (member.team_rank() == 0 && mine.is_needed != 0)
+      mine.end = chain(reversed, 0, shape.n, MinorState<T>{});
+  }
+
+  /// Divides by the determinant. Wherever it is found it must be the same: where it is not, A is
+  /// singular to twice the precision.
+  KOKKOS_INLINE_FUNCTION void operator()(Finish, std::int64_t i) const {
+    const bool repaired = shape.blocks > 1 && repair[0].is_needed != 0;
+    const MinorState<T> all = repaired ? repair[0].end : end[shape.blocks - 1];
+    const MinorPair<T> other = repaired ? repair[1].end.pair : end[shape.blocks].pair;
+    const Scaled<T> det = all.pair.minor;
+    Generators<T>& g = out.up[i];
+    g.over_before = g.over_before * quotient(all.couplings.after, det);
+    g.over_after = g.over_after * quotient(all.couplings.before, det);
+    if (i == 0) expect_same(det, MinorPair<T>{}, other, 0);
+    if (i > 0 && i % shape.check_rows == 0)
+      expect_same(det, check[i / shape.check_rows], check[shape_checks() + i / shape.check_rows],
+                  i - 1);
+    if (!repaired && i > 0 && i % shape.block_rows == 0 &&
+        !blocks_agree(det, i / shape.block_rows, determinant_tolerance<T>))
+      diagnosis.report_merge(i - 1);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION MinorState<T> chain(bool reversed, std::int64_t first, std::int64_t last,
+                                             const MinorState<T>& from) const {
     const DirectedRows<T> rows{A, reversed};
     Generators<T>* const to = reversed ? out.up : out.down;
     MinorPair<T>* const checks = check + (reversed ? shape_checks() : 0);
     bool is_fine = true;
-    end[index] = visit_minors(
-        rows, begin(k, reversed), stop(k, reversed),
-        shape.blocks > 1 ? start[index] : MinorState<T>{},
+    return visit_minors(
+        rows, first, last, from,
         [&](std::int64_t r, const Generators<T>& g) { to[rows.row(r)] = g; },
         [&](std::int64_t r, const MinorPair<T>& pair) {
           const std::int64_t place = reversed ? rows.row(r) : r + 1;
@@ -150,29 +219,14 @@ struct GeneratorKernels {
                 pair.is_finite() ? Status::Reason::singular : Status::Reason::not_finite, r);
         });
   }
-
-  /// Divides by the determinant. Wherever it is found it must be the same: where it is not, A is
-  /// singular to twice the precision.
-  KOKKOS_INLINE_FUNCTION void operator()(Finish, std::int64_t i) const {
-    const MinorState<T> all = end[shape.blocks - 1];
-    const Scaled<T> det = all.pair.minor;
-    Generators<T>& g = out.up[i];
-    g.over_before = g.over_before * quotient(all.couplings.after, det);
-    g.over_after = g.over_after * quotient(all.couplings.before, det);
-    if (i == 0) expect_same(det, MinorPair<T>{}, end[shape.blocks].pair, 0);
-    if (i > 0 && i % shape.check_rows == 0)
-      expect_same(det, check[i / shape.check_rows], check[shape_checks() + i / shape.check_rows],
-                  i - 1);
-    if (i > 0 && i % shape.block_rows == 0) {
-      const std::int64_t k = i / shape.block_rows;
-      const MinorPair<T> above = start[k].pair, below = start[shape.blocks + k - 1].pair;
-      expect_same(det, above, below, i - 1);
-      expect_same(det, end[k - 1].pair, below, i - 1);
-      expect_same(det, above, end[shape.blocks + k].pair, i - 1);
-    }
+  /// Whether the k-th block and the one before it lead to the determinant, from both ends.
+  KOKKOS_INLINE_FUNCTION bool blocks_agree(const Scaled<T>& det, std::int64_t k,
+                                           double tolerance) const {
+    const MinorPair<T> above = start[k].pair, below = start[shape.blocks + k - 1].pair;
+    return is_same_determinant(det, determinant(above, below), tolerance) &&
+           is_same_determinant(det, determinant(end[k - 1].pair, below), tolerance) &&
+           is_same_determinant(det, determinant(above, end[shape.blocks + k].pair), tolerance);
   }
-
- private:
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t shape_checks() const {
     return shape.n / shape.check_rows + 2;
   }
