@@ -34,7 +34,7 @@ namespace Trikkos {
 /// are Inf, and in the Status of what wrote them; those below the normal range may be zero.
 ///
 /// A handle, like a View: copies share the memory. It keeps neither A nor an execution space
-/// instance; one `update` at a time. 64 bytes a row in double, and 9 or 30 (device) in work space.
+/// instance; one `update` at a time. 64 bytes a row in double, and 22 (device: 64) in work space.
 template <class T, ExecutionSpace Exec>
 class InverseGenerators {
  public:
