@@ -18,6 +18,9 @@
 #include <Trikkos_Gallery.hpp>
 #include <Trikkos_IncompleteFactors.hpp>
 #include <Trikkos_IncompleteOptions.hpp>
+#include <Trikkos_Inverse.hpp>
+#include <Trikkos_InverseBatch.hpp>
+#include <Trikkos_InverseGenerators.hpp>
 #include <Trikkos_KernelFactors.hpp>
 #include <Trikkos_KrylovOptions.hpp>
 #include <Trikkos_Marshal.hpp>

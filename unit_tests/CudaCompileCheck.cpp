@@ -59,6 +59,26 @@ void files(const Exec& exec) {
   Trikkos::write_vector("b.mtx", copy(B.diag));
 }
 
+template <class Exec>
+void inverses(const Exec& exec) {
+  const auto b = Trikkos::gallery_rhs<T>(exec, 1000);
+  const Trikkos::Tridiagonal A{b, b, b};
+  const Kokkos::View<T**, Exec> X("X", 1000, 1000);
+  static_cast<void>(Trikkos::inverse(exec, A, X));
+  static_cast<void>(Trikkos::inverse(exec, A, X, Trikkos::InverseAlgorithm::sherman_morrison));
+  const Trikkos::InverseGenerators G(exec, A);
+  G.diagonal(exec, 0, b);
+  G.entries(exec, Kokkos::View<int*, Exec>("rows", 1000), Kokkos::View<int*, Exec>("columns", 1000),
+            b);
+  G.apply(exec, b, b);
+  static_cast<void>(G.trace(exec));
+  static_cast<void>(G.condition_1(exec, A));
+  Trikkos::inverse_in_blocks(exec, G, 100, [](std::int64_t, const auto&) {});
+  const Kokkos::View<T**, Exec> bands("bands", 100, 8);
+  const Kokkos::View<T***, Exec> all("all", 100, 8, 8);
+  static_cast<void>(Trikkos::inverse(exec, Trikkos::Tridiagonal{bands, bands, bands}, all));
+}
+
 struct Coefficients {
   KOKKOS_FUNCTION Kokkos::Array<T, 3> operator()(std::int64_t system, std::int64_t row) const {
     return {T(-1), T(3 + system + row), T(-1)};
@@ -147,6 +167,7 @@ struct InsideKernels {
 void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   host_calls(exec);
   marshaling(exec);
+  inverses(exec);
   sparse_triangles(exec);
   incomplete_factors(exec);
   if constexpr (std::is_same_v<T, double>) {
@@ -155,6 +176,7 @@ void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
     pentadiagonal(Host{});
     computed(exec);
     computed(Host{});
+    inverses(Host{});
   }
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Kokkos::complex<float>>)
     host_calls(Host{});

@@ -252,6 +252,25 @@ void expect_contract(std::int64_t largest) {
 
 // Systems of different sizes.
 template <class Exec>
+void expect_contract_of_inverse() {
+  const Exec exec = other_instance<Exec>();
+  for (const std::int64_t n : {1, 300}) {
+    const auto A = Trikkos::gallery<double>(exec, Trikkos::Gallery::uniform_dominant, n);
+    const Kokkos::View<double**, Exec> X("X", n, n);
+    const Trikkos::InverseGenerators<double, Exec> G(exec, n, 16);
+    const auto trace = watch([&] {
+      Trikkos::inverse(exec, G, A, X);
+      G.diagonal(exec, 0, A.diag);
+      G.apply(exec, A.diag, A.diag);
+    });
+    EXPECT_TRUE(G.status(exec).ok());
+    EXPECT_EQ(waits(trace), Strings{});
+    EXPECT_EQ(foreign_labels(trace), Strings{});
+    EXPECT_EQ(foreign_kernels(trace, device_id(exec)), Strings{});
+    EXPECT_TRUE(has_region(trace, "Trikkos::inverse_rows"));
+  }
+}
+template <class Exec>
 void expect_contract_of_variable_batch() {
   const Exec exec = other_instance<Exec>();
   constexpr std::int64_t n = 1000;
@@ -572,6 +591,7 @@ TEST(TEST_CATEGORY, contract_of_solve_double) { expect_contract<double, TEST_EXE
 TEST(TEST_CATEGORY, contract_of_solve_complex) {
   expect_contract<Kokkos::complex<float>, TEST_EXECSPACE>(10007);
 }
+TEST(TEST_CATEGORY, contract_of_inverse) { expect_contract_of_inverse<TEST_EXECSPACE>(); }
 TEST(TEST_CATEGORY, contract_of_variable_batch) {
   expect_contract_of_variable_batch<TEST_EXECSPACE>();
 }

@@ -112,6 +112,13 @@ void check_solution(const char* function, const B& b, const X& x) {
   expect_systems(function, "x", x, b, "b");
 }
 
+/// Where corners have no place.
+inline void check_open(const char* function, Boundary boundary) {
+  if (boundary != Boundary::open)
+    throw std::invalid_argument(std::string(function) + ": A is " + name(boundary) + ", expected " +
+                                name(Boundary::open));
+}
+
 inline void check_count(const char* function, const char* what, std::int64_t count) {
   if (count < 0)
     throw std::invalid_argument(std::string(function) + ": " + what + " is " +

@@ -67,6 +67,11 @@ struct Diagnosis {
   }
 };
 
+/// Its words, as one thing to be fetched.
+struct DiagnosisWords {
+  std::int64_t word[Diagnosis::words];
+};
+
 struct ResetDiagnosis {
   Diagnosis diagnosis;
   KOKKOS_INLINE_FUNCTION void operator()(int) const { diagnosis.reset(); }

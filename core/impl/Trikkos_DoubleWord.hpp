@@ -30,9 +30,24 @@ class DoubleWord {
     add_product(a, b.m_high);
     m_low += a * b.m_low;
   }
+  KOKKOS_FORCEINLINE_FUNCTION void add(const DoubleWord& v) {
+    add(v.m_high);
+    m_low += v.m_low;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(const DoubleWord& a, const DoubleWord& b) {
+    add_product(a.m_high, b);
+    m_low += a.m_low * b.m_high;
+  }
   KOKKOS_FORCEINLINE_FUNCTION R value() const { return m_high + m_low; }
+  /// Times a power of two, with the words in order again: what cancelled has left a long low one.
+  KOKKOS_FORCEINLINE_FUNCTION DoubleWord times_power(R power) const {
+    const R high = m_high + m_low;
+    return {high * power, (m_low - (high - m_high)) * power};
+  }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION DoubleWord(R high, R low) : m_high(high), m_low(low) {}
+
   R m_high = 0, m_low = 0;
 };
 
@@ -58,6 +73,13 @@ class DoubleWords {
       return m_re.value();
   }
 
+  KOKKOS_FORCEINLINE_FUNCTION DoubleWords times_power(R power) const {
+    DoubleWords r;
+    r.m_re = m_re.times_power(power);
+    if constexpr (is_complex_v<T>) r.m_im = m_im.times_power(power);
+    return r;
+  }
+
   /// a x + b y
   KOKKOS_FORCEINLINE_FUNCTION friend DoubleWords sum_of_products(const T& a, const DoubleWords& x,
                                                                  const T& b, const DoubleWords& y) {
@@ -66,8 +88,10 @@ class DoubleWords {
     r.add_product(b, y);
     return r;
   }
-
- private:
+  KOKKOS_FORCEINLINE_FUNCTION void add(const DoubleWords& x) {
+    m_re.add(x.m_re);
+    if constexpr (is_complex_v<T>) m_im.add(x.m_im);
+  }
   KOKKOS_FORCEINLINE_FUNCTION void add_product(const T& a, const DoubleWords& x) {
     if constexpr (is_complex_v<T>) {
       m_re.add_product(a.real(), x.m_re);
@@ -78,8 +102,22 @@ class DoubleWords {
       m_re.add_product(a, x.m_re);
     }
   }
+  KOKKOS_FORCEINLINE_FUNCTION void add_product(const DoubleWords& a, const DoubleWords& x) {
+    if constexpr (is_complex_v<T>) {
+      m_re.add_product(a.m_re, x.m_re);
+      m_re.add_product(a.m_im.times_power(R(-1)), x.m_im);
+      m_im.add_product(a.m_re, x.m_im);
+      m_im.add_product(a.m_im, x.m_re);
+    } else {
+      m_re.add_product(a.m_re, x.m_re);
+    }
+  }
 
-  DoubleWord<R> m_re, m_im;
+ private:
+  struct None {};  // of a real number
+
+  DoubleWord<R> m_re;
+  [[no_unique_address]] std::conditional_t<is_complex_v<T>, DoubleWord<R>, None> m_im;
 };
 
 }  // namespace Trikkos::Impl

@@ -147,6 +147,15 @@ struct NoWork {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member&) const {}
 };
+/// Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
+template <class Exec>
+void prepare_for_teams(const Exec& exec) {
+  if constexpr (!is_host_v<Exec>)
+    Kokkos::parallel_for(
+        "Trikkos::Workspace::team_scratch",
+        Kokkos::TeamPolicy<Exec>(exec, 1, coarse_lanes).set_scratch_size(1, Kokkos::PerTeam(8)),
+        NoWork{});
+}
 
 // Outside the class, so not inline: an `extern template class Solver<double, Exec>` keeps the
 // kernels of all algorithms out of a translation unit.
@@ -155,12 +164,7 @@ template <class T, class Exec, int W>
 void Solver<T, Exec, W>::start(const Exec& exec, std::byte* start) const {
   Kokkos::parallel_for("Trikkos::Workspace::reset", range(exec, 1),
                        ResetReport{memory(start).report, 1});
-  // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
-  if constexpr (!is_host_v<Exec>)
-    Kokkos::parallel_for(
-        "Trikkos::Workspace::team_scratch",
-        Kokkos::TeamPolicy<Exec>(exec, 1, coarse_lanes).set_scratch_size(1, Kokkos::PerTeam(8)),
-        NoWork{});
+  prepare_for_teams(exec);
 }
 
 template <class T, class Exec, int W>
