@@ -124,7 +124,7 @@ void expect_hermitian(const HostMatrix<T>& A) {
 
 // A's rows in a random order.
 template <class T>
-HostMatrix<T> shuffled(const HostMatrix<T>& A) {
+HostMatrix<T> in_random_order(const HostMatrix<T>& A) {
   std::vector<std::int32_t> order(A.rows());
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i > 1; --i)
@@ -153,7 +153,7 @@ HostMatrix<double> disconnected() {
     A.add(first + 1 - i, 1);
     A.end_row();
   }
-  return shuffled(A);
+  return in_random_order(A);
 }
 
 int bandwidth(const HostMatrix<double>& A) {
@@ -166,7 +166,7 @@ template <class Exec>
 void orderings_do_their_work() {
   const Exec exec;
   const auto grid = ::Test::laplacian<double>(20, 2);
-  const auto A = shuffled(grid);
+  const auto A = in_random_order(grid);
   const auto matrix = ::Test::csr_on_device<Exec>(A);
   const auto with = [](IncompleteOrdering o) { return IncompleteOptions{}.ordering(o); };
   const IncompleteLu natural(exec, matrix), colours(exec, matrix, with(orderings[0])),
@@ -237,7 +237,7 @@ void statuses_are_about_rows_of_A() {
 
 TEST(TEST_CATEGORY, incomplete_orderings_factors) {
   using Exec = TEST_EXECSPACE;
-  expect_lu<Exec>(shuffled(::Test::laplacian<double>(13, 2, 0.5)));
+  expect_lu<Exec>(in_random_order(::Test::laplacian<double>(13, 2, 0.5)));
   expect_lu<Exec>(::Test::grid<float>(5, 3, true));
   expect_lu<Exec>(::Test::triangle<double>(700, ::Test::random_neighbours(3)));  // not symmetric
   expect_lu<Exec>(::Test::dense_triangle<double>(150));  // more colours than bits of a word
@@ -246,8 +246,8 @@ TEST(TEST_CATEGORY, incomplete_orderings_factors) {
 }
 TEST(TEST_CATEGORY, incomplete_orderings_hermitian) {
   using Exec = TEST_EXECSPACE;
-  expect_hermitian<Exec>(shuffled(::Test::laplacian<double>(6, 3)));
-  expect_hermitian<Exec>(shuffled(::Test::laplacian<Kokkos::complex<double>>(11, 2)));
+  expect_hermitian<Exec>(in_random_order(::Test::laplacian<double>(6, 3)));
+  expect_hermitian<Exec>(in_random_order(::Test::laplacian<Kokkos::complex<double>>(11, 2)));
   expect_hermitian<Exec>(disconnected());
   expect_lu<Exec>(disconnected());
 }

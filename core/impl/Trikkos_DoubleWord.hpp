@@ -22,7 +22,7 @@ class DoubleWord {
     m_high = sum;
   }
   KOKKOS_FORCEINLINE_FUNCTION void add_product(R a, R b) {
-    const R p = a * b;
+    const R p = rounded_product(a, b);
     add(p);
     m_low += Kokkos::fma(a, b, -p);
   }
@@ -47,6 +47,19 @@ class DoubleWord {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION DoubleWord(R high, R low) : m_high(high), m_low(low) {}
+
+  /// nvcc would make one operation of the product and the sum that it goes into, even though the
+  /// product is used elsewhere, too: the errors of both would no longer be known.
+  static KOKKOS_FORCEINLINE_FUNCTION R rounded_product(R a, R b) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(R) == sizeof(double))
+      return __dmul_rn(a, b);
+    else
+      return __fmul_rn(a, b);
+#else
+    return a * b;
+#endif
+  }
 
   R m_high = 0, m_low = 0;
 };

@@ -30,7 +30,7 @@ template <class T, class Elimination, int Rows, class Matrices>
 struct ReduceTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
-  static constexpr int teams = 1;  // as SubstituteTiles
+  static constexpr int registers_for = max_tile_lanes;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
@@ -91,8 +91,8 @@ struct SubstituteTiles {
                                          T (&spare)[2]) {
     e.reduce(rows, spare);
   };
-  /// That registers must not keep from running side by side: as many as the scratch of an SM holds.
-  static constexpr int teams = keeps && W == 1 && sizeof(T) == 8 ? 6 : 1;
+  /// So many threads: else registers are hoarded, and fewer teams run than scratch has room for.
+  static constexpr int registers_for = keeps && W == 1 && sizeof(T) == 8 ? 384 : max_tile_lanes;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
@@ -115,15 +115,8 @@ struct SubstituteTiles {
     staging.wait();
     staged.complete(member, A);
 
-    Findings<T> found;
-    if constexpr (keeps) {
-      if (!suspect && staged.is_whole(A.n))
-        found = substitute_whole(member, staged, A, bounds);
-      else
-        found = substitute(member, staged, A, system, suspect, bounds);
-    } else {
-      found = substitute(member, staged, A, system, suspect, bounds);
-    }
+    if (suspect) diagnose(member, staged, A, system);
+    const Findings<T> found = substitute(member, staged, A, bounds);
     staged.store(member, problem.x[system], A.n);
     if (!found.unstable && found.probe == 0) return;
     const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
@@ -142,41 +135,43 @@ struct SubstituteTiles {
   using Tile = StagedTile<T, Rows, W>;
 
   template <class Member, class Matrix>
-  KOKKOS_FORCEINLINE_FUNCTION Findings<T> substitute_whole(const Member& member, const Tile& staged,
-                                                           const Matrix& A,
-                                                           Bounds<T, W> bounds) const {
-    const auto rows = staged.template rows<Rows>(member.team_rank(), A);
-    T spare[Rows];
-    descend(member, staged, elimination.reduce(rows, spare), bounds,
-            [](int, int, const auto&, const auto&, const auto&, const auto&) {});
-    return elimination.substitute(rows, spare, bounds);
-  }
-  /// Of any tile. Where something was not finite, it looks for the row.
-  template <class Member, class Matrix>
   KOKKOS_FORCEINLINE_FUNCTION Findings<T> substitute(const Member& member, const Tile& staged,
-                                                     const Matrix& A, std::int64_t system,
-                                                     bool suspect, Bounds<T, W> bounds) const {
+                                                     const Matrix& A, Bounds<T, W> bounds) const {
     const int t = member.team_rank();
-    const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
+    if constexpr (keeps)
+      if (staged.is_whole(A.n)) {
+        const auto rows = staged.template rows<Rows>(t, A);
+        T spare[Rows];
+        descend(member, staged, elimination.reduce(rows, spare), bounds);
+        return elimination.substitute(rows, spare, bounds);
+      }
     const auto rows = staged.rows(t, A);
-    if (suspect)
-      elimination.diagnose(
-          diagnosis,
-          UnstagedRows<T, W, Matrix>{A, problem.b[system], staged.base + t * shape.rows(), rows.m});
-    descend(member, staged, elimination.reduce(rows), bounds,
-            [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
-                const Segment<T, W>& merged, const Node& node) {
-              if (!suspect) return;
-              const int middle = (2 * pair + 1) * (shape.lanes() / (2 * h)) * shape.rows();
-              diagnose_merge(diagnosis, left, right, merged, node, staged.base + middle);
-            });
+    descend(member, staged, elimination.reduce(rows), bounds);
     return elimination.substitute(rows, bounds);
   }
+  /// Where something is not finite: looks for the row. What follows is what it is without.
+  template <class Member, class Matrix>
+  KOKKOS_FORCEINLINE_FUNCTION void diagnose(const Member& member, const Tile& staged,
+                                            const Matrix& A, std::int64_t system) const {
+    const int t = member.team_rank(), lanes = shape.lanes();
+    const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
+    const auto rows = staged.rows(t, A);
+    elimination.diagnose(
+        diagnosis,
+        UnstagedRows<T, W, Matrix>{A, problem.b[system], staged.base + t * shape.rows(), rows.m});
+    merge_tree(
+        member, SegmentArray<T, W>{staged.nodes(), lanes}, lanes, shape.levels(),
+        elimination.reduce(rows), [](int, const Node&) {},
+        [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
+            const Segment<T, W>& merged, const Node& node) {
+          const int middle = (2 * pair + 1) * (lanes / (2 * h)) * shape.rows();
+          diagnose_merge(diagnosis, left, right, merged, node, staged.base + middle);
+        });
+  }
   /// Repeats the tree of the first pass; `bounds` become those of the thread's own partition.
-  template <class Member, class Check>
+  template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void descend(const Member& member, const Tile& staged,
-                                           const Segment<T, W>& mine, Bounds<T, W>& bounds,
-                                           const Check& check) const {
+                                           const Segment<T, W>& mine, Bounds<T, W>& bounds) const {
     const int t = member.team_rank(), lanes = shape.lanes(), levels = shape.levels();
     const SegmentArray<T, W> slots{staged.nodes(), lanes};
     merge_tree(
@@ -185,7 +180,7 @@ struct SubstituteTiles {
           TRIKKOS_UNROLL(Node::words)
           for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
         },
-        check);
+        [](int, int, const auto&, const auto&, const auto&, const auto&) {});
     descend_tree(bounds, (lanes >> levels) + (t >> levels), (1 << levels) / 2, t, slots);
   }
   KOKKOS_FORCEINLINE_FUNCTION static void report_solution(const StagedRows<T, 1, W>& rows,
@@ -286,8 +281,7 @@ class DevicePartitions {
   template <int Rows, class Kernel>
   void launch(const Exec& exec, const char* phase, const TileShape<T, Rows, W>& tile,
               const Kernel& kernel) const {
-    using TilePolicy =
-        Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<max_tile_lanes, Kernel::teams>>;
+    using TilePolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
     const int league = static_cast<int>(kernel.problem.count()) * tiles();
     Kokkos::parallel_for(
         Elimination::label(phase),
