@@ -6,7 +6,7 @@
 
 #include <Trikkos_TriangularPlan.hpp>
 #include <cmath>
-#include <impl/Trikkos_IncompleteRows.hpp>
+#include <impl/Trikkos_FactorInWarps.hpp>
 #include <impl/Trikkos_RowOrdering.hpp>
 #include <optional>
 
@@ -80,6 +80,7 @@ struct FactorWhenReady {
 template <class T, class Exec, IncompleteKind kind>
 class IncompleteFactorization {
   static constexpr bool on_host = is_host_v<Exec>;
+  static constexpr bool has_warps = !on_host && spin_safe_v<Exec> && kind == IncompleteKind::lu;
   static constexpr const char* function = "Trikkos::IncompleteFactors";
   using Solver = TriangularPlan<T, Exec>;
 
@@ -184,7 +185,7 @@ class IncompleteFactorization {
     };
     return m_lower->bytes() + m_upper->bytes() +
            of(m_pattern.start, m_pattern.diagonal, m_pattern.first_source, m_pattern.source,
-              m_pattern.column, m_order, m_done, m_level_first, m_value, m_inverse, m_scale,
+              m_pattern.column, m_order, m_done, m_level_first, m_value, m_rows, m_inverse, m_scale,
               m_reports, m_ordering.old_row, m_ordering.new_row, m_ordered);
   }
 
@@ -252,6 +253,7 @@ class IncompleteFactorization {
 
   void allocate(const Exec& exec) {
     m_value = new_array<T>(exec, "factors", entries());
+    if (publishes()) m_rows = new_array<T>(exec, "rows", entries());
     m_inverse = new_array<T>(exec, "inverse_pivots", size());
     m_scale = new_array<Real<T>>(exec, "scale", size());
     m_done = new_array<std::int32_t>(exec, "done", size());
@@ -273,17 +275,26 @@ class IncompleteFactorization {
     return attempt == 0 ? 0 : m_options.value() * std::ldexp(1., 2 * (attempt - 1));
   }
 
+  /// Whether rows are factored by warps, which publish values one by one: elsewhere than rows of A.
+  bool publishes() const { return has_warps && m_algorithm == TriangularAlgorithm::sync_free; }
+  T* rows_to_factor() const { return publishes() ? m_rows.data() : m_value.data(); }
+  Published<T> published() const {
+    using Word = typename Flagged<T>::Word;
+    if (!publishes()) return {};
+    return {reinterpret_cast<Word*>(m_value.data()), reinterpret_cast<Word*>(m_inverse.data())};
+  }
+
   void factor(const Exec& exec, const Strided<const T>& values) const {
     Kokkos::parallel_for("Trikkos::IncompleteFactors::reset", range(exec, m_reports.extent(0)),
                          ResetAttempts{m_reports.data()});
     for (int a = 0; a < attempts() && size() > 0; ++a) {
       const Attempt attempt{m_reports.data(), a, shift(a)};
       Kokkos::parallel_for("Trikkos::IncompleteFactors::gather", range(exec, size()),
-                           GatherRow<T, kind>{m_pattern.rows(), attempt, values, m_value.data(),
-                                              m_scale.data(), m_done.data()});
+                           GatherRow<T, kind>{m_pattern.rows(), attempt, values, rows_to_factor(),
+                                              m_scale.data(), m_done.data(), published()});
       const PivotRule<T> rule{m_options.on_breakdown(), static_cast<Real<T>>(m_options.value())};
-      factor_rows(exec, IncompleteRow<T, kind>{{m_pattern.rows(), m_value.data(), m_inverse.data(),
-                                                m_scale.data(), rule, attempt}});
+      factor_rows(exec, IncompleteRow<T, kind>{{m_pattern.rows(), rows_to_factor(),
+                                                m_inverse.data(), m_scale.data(), rule, attempt}});
     }
   }
   void factor_rows(const Exec& exec, const IncompleteRow<T, kind>& rows) const {
@@ -291,9 +302,12 @@ class IncompleteFactorization {
     const FactorPositions<T, kind> positions{rows, m_order.data()};
     switch (m_algorithm) {
       case sync_free:
-        return launch_tickets(
-            exec, "Trikkos::IncompleteFactors::sync_free", m_tickets.data(), size(), 1,
-            AlwaysOneCopy<FactorWhenReady<T, kind>>{{rows, m_order.data(), m_done.data()}});
+        if constexpr (has_warps)
+          return factor_in_warps(exec, rows, published(), m_order.data(), m_tickets.data(), size());
+        else
+          return launch_tickets(
+              exec, "Trikkos::IncompleteFactors::sync_free", m_tickets.data(), size(), 1,
+              AlwaysOneCopy<FactorWhenReady<T, kind>>{{rows, m_order.data(), m_done.data()}});
       case level_set:
         return solve_levels(exec, positions, m_links, m_first, m_level_first.data());
       case point_to_point:
@@ -314,7 +328,7 @@ class IncompleteFactorization {
   PointToPointSchedule m_schedule;
 
   Array<std::int32_t, Exec> m_order, m_done, m_level_first;
-  Array<T, Exec> m_value, m_inverse, m_ordered;
+  Array<T, Exec> m_value, m_rows, m_inverse, m_ordered;
   Array<Real<T>, Exec> m_scale;
   Array<AttemptReport, Exec> m_reports;
   Array<Tickets, Exec> m_tickets;

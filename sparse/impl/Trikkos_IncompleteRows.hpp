@@ -7,6 +7,7 @@
 #include <Trikkos_IncompleteOptions.hpp>
 #include <impl/Trikkos_FactorPattern.hpp>
 #include <impl/Trikkos_Fused.hpp>
+#include <impl/Trikkos_RelaxedMemory.hpp>
 
 /// \file
 /// One row of ILU(0) and of IC(0): what both do to a pivot, and how they come to it. A row needs
@@ -73,7 +74,21 @@ KOKKOS_FORCEINLINE_FUNCTION T phase_of(const T& v) {
   }
 }
 
-/// Row i of A, shifted, to where the factors will be.
+/// Factors and inverse pivots that are their own flags (`Flagged`), for rows that wait for them; or
+/// none.
+template <class T>
+struct Published {
+  using Flag = Flagged<T>;
+  typename Flag::Word *factors = nullptr, *inverse = nullptr;
+
+  KOKKOS_FORCEINLINE_FUNCTION void clear_row(std::int64_t i, std::int64_t start,
+                                             std::int64_t end) const {
+    Flag::clear(inverse + i * Flag::words);
+    for (std::int64_t k = start; k < end; ++k) Flag::clear(factors + k * Flag::words);
+  }
+};
+
+/// Row i of A, shifted, to where it will be factored.
 template <class T, IncompleteKind kind>
 struct GatherRow {
   FactorRows rows;
@@ -82,10 +97,12 @@ struct GatherRow {
   T* value;
   Real<T>* scale;      // sum of moduli of each row
   std::int32_t* done;  // whether a row is factored
+  Published<T> published;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (!attempt.is_needed()) return;
     done[i] = 0;
+    if (published.factors != nullptr) published.clear_row(i, rows.start[i], rows.start[i + 1]);
     Real<T> sum = 0;
     for (std::int64_t k = rows.start[i]; k < rows.start[i + 1]; ++k) {
       T v(0);
@@ -169,14 +186,24 @@ struct IncompleteRow<T, IncompleteKind::lu> : FactorsInProgress<T> {
   }
   KOKKOS_FORCEINLINE_FUNCTION void finish(std::int64_t i) const {
     T& pivot = this->value[this->rows.diagonal[i]];
+    const Pivot p = judged(i, pivot);
+    if (p.is_broken) this->report(i, p.is_stuck);
+    pivot = p.value;
+    this->inverse[i] = p.inverse;
+  }
+
+  struct Pivot {
+    T value, inverse;  // zero where there is none
+    bool is_broken, is_stuck;
+  };
+  /// What becomes of the pivot of row i.
+  KOKKOS_FORCEINLINE_FUNCTION Pivot judged(std::int64_t i, T pivot) const {
     const Real<T> row_scale = this->scale[i];
     const bool is_broken =
         !(magnitude(pivot) >= this->rule.threshold(row_scale)) || !is_usable(pivot);
-    if (is_broken) {
-      pivot = this->rule.instead(pivot, phase_of(pivot), row_scale);
-      this->report(i, !is_usable(pivot));
-    }
-    this->inverse[i] = is_usable(pivot) ? one_over(pivot) : T(0);
+    if (is_broken) pivot = this->rule.instead(pivot, phase_of(pivot), row_scale);
+    const bool has_inverse = is_usable(pivot);
+    return {pivot, has_inverse ? one_over(pivot) : T(0), is_broken, !has_inverse};
   }
 
  private:
