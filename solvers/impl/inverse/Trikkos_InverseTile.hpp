@@ -48,7 +48,7 @@ struct TileFactor {
 /// `transposed`.
 template <class T>
 struct InverseTiles {
-  static constexpr int device_lines = 32, threads = 128, wide = 2, host_lines = 64;
+  static constexpr int device_lines = 8, threads = 128, wide = 2, host_lines = 64;
   static constexpr int host_places = 4096;  // pages of one line are written one after the other
   static constexpr int scratch_bytes = 2 * device_lines * sizeof(TileFactor<T>) + 16;
   static constexpr int far = 1 << 29;
