@@ -103,6 +103,7 @@ struct SolveOnChip {
     const SystemTiles::Tile tile = tiles[member.league_rank()];
     const std::int64_t first = tile.first;
     const int here = tile.count;
+    if (problem.resets && t == 0) problem.diagnosis.reset();  // long before anything is reported
     T* const bands = team_scratch<T, staging_alignment>(member, shape.scratch_bytes());
     T* const nodes = bands + shape.bands * shape.band_words();
     load(member, nodes + shape.node_words(), bands, tile);
@@ -322,9 +323,6 @@ class DeviceSystems {
   template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     if (!m_on_chip) return m_passes.solve(exec, problem);
-    if (problem.resets)
-      Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
-                           ResetDiagnosis{problem.diagnosis});
     if (is_interleaved(problem) && problem.count() > 1)
       launch<true>(exec, problem);
     else
@@ -370,10 +368,16 @@ class DeviceSystems {
     const int league = static_cast<int>(tiles.count(problem.count()));
     bool in_bulk = false;
     if constexpr (!ComputedMatrices<Matrices>) in_bulk = can_load_in_bulk(problem);
+    Kernel kernel{problem, {}, shape, tiles, in_bulk};
+    if (problem.resets && league != 1) {  // one team does it itself
+      kernel.problem.resets = false;
+      Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
+                           ResetDiagnosis{problem.diagnosis});
+    }
     Kokkos::parallel_for(Elimination::label("on_chip"),
                          light(Teams(exec, league, shape.lanes)
                                    .set_scratch_size(0, Kokkos::PerTeam(shape.scratch_bytes()))),
-                         Kernel{problem, {}, shape, tiles, in_bulk});
+                         kernel);
   }
 
   std::int64_t m_n = 0, m_exactly = 0;

@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_REDUCEDSYSTEM_HPP
 #define TRIKKOS_IMPL_REDUCEDSYSTEM_HPP
 
+#include <bit>
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
@@ -28,9 +29,11 @@ struct CoarseTree {
   static_assert(lanes * Segment<T, W>::words * sizeof(T) < 40 * 1024);
 };
 
-/// A level of the coarse tree: `count` segments in groups of `CoarseTree::lanes`.
+/// A level of the coarse tree: `count` segments in groups of `CoarseTree::lanes`, or in one of as
+/// many as `lanes`, a power of two.
 struct CoarseLevel {
   std::int64_t count, groups, segment_offset, node_offset, counter_offset;  // offsets in scalars
+  int lanes;
 };
 
 /// Scalars of the workspace, each of which counts the teams that have merged a group of segments:
@@ -80,6 +83,7 @@ struct TeamLayout {
       CoarseLevel& l = level[levels++];
       l.count = count;
       l.groups = (count + lanes - 1) / lanes;
+      l.lanes = l.groups > 1 ? lanes : static_cast<int>(std::bit_ceil(std::uint64_t(count)));
       l.segment_offset = words;
       words += segment_words * count;
       l.node_offset = words;
@@ -159,20 +163,20 @@ struct MergeCoarse {
                                                         const Diagnosis& found) const {
     const CoarseLevel& level = layout.level[l];
     const std::int64_t first = group * lanes;
-    const int t = member.team_rank();
+    const int t = member.team_rank(), wide = level.lanes;
     Segment<T, W> s = identity_segment<T, W>();
     if (first + t < level.count)
       s = SegmentArray<T, W>{mine + level.segment_offset, level.count}.get(first + t);
     T* const nodes = mine + level.node_offset + group * lanes * Node::words;
     return merge_tree(
-        member, SegmentArray<T, W>{scratch, lanes}, lanes, CoarseTree<T, W>::levels, s,
+        member, SegmentArray<T, W>{scratch, wide}, wide, CoarseTree<T, W>::levels, s,
         [&](int slot, const Node& node) {
           TRIKKOS_UNROLL(Node::words)
           for (int k = 0; k < Node::words; ++k) nodes[slot * Node::words + k] = node.g[k];
         },
         [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
             const Segment<T, W>& merged, const Node& node) {
-          const std::int64_t middle = first + (2 * pair + 1) * (lanes / (2 * h));
+          const std::int64_t middle = first + (2 * pair + 1) * (wide / (2 * h));
           diagnose_merge(found, left, right, merged, node, middle * rows);
         });
   }
@@ -225,13 +229,15 @@ struct DescendCoarse {
       std::int64_t at = i;
       for (int k = 0; k < l; ++k) at /= lanes;
       const std::int64_t group = at / lanes;
-      const int leaf = static_cast<int>(at % lanes);
+      const int leaf = static_cast<int>(at % lanes), wide = layout.level[l].lanes;
       const T* const nodes = mine + layout.level[l].node_offset + group * lanes * Node::words;
       const auto word = [&](int slot, int k) { return nodes[slot * Node::words + k]; };
-      if constexpr (W == 1)
-        descend_path<coarse_levels>(b, leaf, word);
+      if constexpr (W > 1)
+        descend_tree(b, 1, wide / 2, leaf, word);
+      else if (wide == lanes)
+        descend_path<CoarseTree<T, W>::levels>(b, leaf, word);
       else
-        descend_tree(b, 1, lanes / 2, leaf, word);
+        descend_tree(b, 1, wide / 2, leaf, word);
     }
     T x[4 * W];
     put_bounds([&](int k) -> T& { return x[k]; }, b);
