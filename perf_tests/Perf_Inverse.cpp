@@ -4,11 +4,13 @@
 #include <Trikkos_Inverse.hpp>
 
 #include "Baseline_LAPACK.hpp"
+#include "Baseline_cuSOLVER.hpp"
 
 /// \file
 /// The inverse of tridiagonal matrices in double, beside a fill of the same array: the poster's
-/// algorithm, and on a host LAPACK's dgtsv with the identity on the right. Two matrices: (-1, 2,
-/// -1), whose inverse is full, and (-1, 4, -1), whose entries decay below the number range.
+/// algorithm, and with the identity on the right LAPACK's dgtsv on a host, cuSOLVER's dense LU on a
+/// device. Two matrices: (-1, 2, -1), whose inverse is full, and (-1, 4, -1), whose entries decay
+/// below the number range.
 
 namespace {
 
@@ -104,8 +106,8 @@ void add_ours(Harness& harness, const std::string& name, std::int64_t n, T diag)
 }
 
 const Perf::Registration registration([](Harness& harness) {
-  const auto sizes =
-      Perf::on_host ? harness.sizes({1024, 4096, 8192}) : harness.sizes({4096, 8192, 16384, 32768});
+  const auto sizes = Perf::on_host ? harness.sizes({1024, 4096, 8192})
+                                   : harness.sizes({4096, 8192, 16384, 32768, 65536});
   using Right = Kokkos::LayoutRight;
   for (const std::int64_t n : sizes)
     for (const T diag : {2, 4}) {
@@ -134,6 +136,14 @@ const Perf::Registration registration([](Harness& harness) {
             harness, "lapack_dgtsv", n, diag,
             [](const Harness& h, const InverseProblem& p, const Square<Kokkos::LayoutLeft>& X) {
               return lapack_gtsv(h, p, X.data());
+            });
+#endif
+#if defined(KOKKOS_ENABLE_CUDA) && defined(TRIKKOS_HAVE_CUSOLVER)
+      if (n <= 16384)
+        add_inverse<Kokkos::LayoutLeft>(
+            harness, "cusolver_lu", n, diag,
+            [](const Harness& h, const InverseProblem& p, const Square<Kokkos::LayoutLeft>& X) {
+              return Perf::cusolver_lu(h, p.A, X);
             });
 #endif
     }
