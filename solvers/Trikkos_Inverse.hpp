@@ -11,7 +11,6 @@
 /// \file
 /// The inverse of a tridiagonal matrix, every entry of it. To solve, do not invert: `solve` moves
 /// 72 bytes an unknown, this 8 n. Parts of it, norms and condition numbers: `InverseGenerators`.
-/// For hosts: on devices its tests have not passed yet (solvers/README.md).
 
 namespace Trikkos {
 
