@@ -180,13 +180,13 @@ class InverseGenerators {
 
  private:
   /// Rows that a thread goes through: a device needs thousands of threads, a host two.
-  static constexpr std::int64_t device_rows = 16, host_rows = std::int64_t(1) << 16;
+  static constexpr std::int64_t device_rows = 8, host_rows = std::int64_t(1) << 16;
   using Memory = Kokkos::View<std::byte*, typename Exec::memory_space>;
   struct Parts {
     Impl::DiagnosisWords* words;
     Impl::InverseFactors<T> factors;
-    Impl::MinorBlock<T>*block, *partial;
-    Impl::MinorState<T>*start, *end;
+    Impl::MinorBlock<T>* block;
+    Impl::MinorState<T>*group_start, *start, *end;
     Impl::MinorRepair<T>* repair;
     Impl::MinorPair<T>* check;
     Impl::InverseSumsMemory<T> sums;
@@ -194,7 +194,7 @@ class InverseGenerators {
 
     Impl::GeneratorKernels<T> kernels(const Impl::Bands<T>& A, const Impl::GeneratorShape<T>& shape,
                                       const Impl::Diagnosis& diagnosis) const {
-      return {A, shape, factors, block, partial, start, end, repair, check, diagnosis};
+      return {A, shape, factors, block, group_start, start, end, repair, check, diagnosis};
     }
   };
   Parts parts(std::byte* memory) const {
@@ -205,10 +205,10 @@ class InverseGenerators {
     p.factors.down = all.take<Impl::Generators<T>>(n);
     p.factors.up = all.take<Impl::Generators<T>>(n);
     p.block = all.take<Impl::MinorBlock<T>>(2 * blocks);
-    p.partial = all.take<Impl::MinorBlock<T>>(4 * Impl::GeneratorKernels<T>::scan_threads);
+    p.group_start = all.take<Impl::MinorState<T>>(2 * m_shape.groups);
     p.start = all.take<Impl::MinorState<T>>(2 * blocks);
     p.end = all.take<Impl::MinorState<T>>(2 * blocks);
-    p.repair = all.take<Impl::MinorRepair<T>>(2);
+    p.repair = all.take<Impl::MinorRepair<T>>(1);
     p.check = all.take<Impl::MinorPair<T>>(2 * m_shape.checks());
     p.sums.sum = all.take<Impl::Factor<T>>(2 * Impl::InverseSums<T>::block_rows(n));
     p.sums.term = all.take<Impl::Factor<T>>(n);
@@ -220,7 +220,8 @@ class InverseGenerators {
     Impl::check_count(function, "n", n);
     Impl::check_count(function, "block_rows", block_rows);
     const std::int64_t rows = Impl::is_host_v<Exec> ? host_rows : device_rows;
-    return Impl::GeneratorShape<T>(n, block_rows > 0 ? block_rows : rows);
+    return Impl::GeneratorShape<T>(n, block_rows > 0 ? block_rows : rows,
+                                   Impl::is_host_v<Exec> ? 1 : Impl::GeneratorKernels<T>::lanes);
   }
   Impl::InverseSums<T> sums(bool transposed, bool absolute) const {
     const Parts p = parts(m_memory.data());
