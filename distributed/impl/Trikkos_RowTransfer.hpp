@@ -31,10 +31,11 @@ struct Window {
   }
 };
 template <class F>
-void for_windows(std::int64_t systems, std::int64_t rows, const F& f) {
+void for_windows(std::int64_t systems, std::int64_t rows, const F& f,
+                 std::int64_t most_values = Window::most_values) {
   if (systems == 0 || rows == 0) return;
-  const std::int64_t most_rows = std::min(rows, Window::most_values);
-  const std::int64_t most_systems = std::min(systems, Window::most_values / most_rows);
+  const std::int64_t most_rows = std::min(rows, most_values);
+  const std::int64_t most_systems = std::min(systems, most_values / most_rows);
   for (std::int64_t k = 0; k < systems; k += most_systems)
     for (std::int64_t i = 0; i < rows; i += most_rows)
       f(Window{k, std::min(most_systems, systems - k), i, std::min(most_rows, rows - i)});
@@ -88,13 +89,14 @@ class RowTransfer {
   /// Collective. `all` is that of the root.
   template <class All, class Block>
   RowTransfer(const char* function, const Exec& exec, MPI_Comm comm, int root, const All& all,
-              const Block& block)
+              const Block& block, std::int64_t most_values = Window::most_values)
       : m_blocks(function, Communicator(function, comm), {}, row_count(block),
                  {common_scalar<T>(),
                   {"root", root},
                   {"the number of systems of block", system_count(block)}}),
         m_root(root),
-        m_systems(system_count(block)) {
+        m_systems(system_count(block)),
+        m_most_values(most_values) {
     const Fault fault = attempt([&] {
       if (root < 0 || root >= m_blocks.ranks())
         throw std::invalid_argument(std::string(function) + ": root is " + std::to_string(root) +
@@ -104,7 +106,7 @@ class RowTransfer {
         expect_extent(function, "all", "systems", system_count(all), m_systems, "block");
       }
       std::int64_t whole = 0, mine = 0;
-      for_windows(m_systems, m_blocks.total(), [&](const Window& w) {
+      for_windows([&](const Window& w) {
         whole = std::max(whole, w.systems * w.rows);
         mine = std::max(mine, w.systems * w.length(m_blocks, m_blocks.rank()));
       });
@@ -115,7 +117,7 @@ class RowTransfer {
   }
 
   void scatter(const Exec& exec, const Vectors<const T>& all, const Vectors<T>& block) const {
-    for_windows(m_systems, m_blocks.total(), [&](const Window& w) {
+    for_windows([&](const Window& w) {
       for (int r = 0; is_root() && r < m_blocks.ranks(); ++r)
         copy(exec, w, r,
              {all, in_window(w, r), w.system, w.begin(m_blocks, r), 0, 0, w.length(m_blocks, r)});
@@ -131,7 +133,7 @@ class RowTransfer {
     });
   }
   void gather(const Exec& exec, const Vectors<const T>& block, const Vectors<T>& all) const {
-    for_windows(m_systems, m_blocks.total(), [&](const Window& w) {
+    for_windows([&](const Window& w) {
       copy(exec, w, me(),
            {block, mine(w), w.system, from_first(w), 0, 0, w.length(m_blocks, me())});
       m_mine.to_host(exec);
@@ -168,6 +170,10 @@ class RowTransfer {
   }
   static MPI_Datatype type() { return MessageOf<T>::type(); }
 
+  template <class F>
+  void for_windows(const F& f) const {
+    Impl::for_windows(m_systems, m_blocks.total(), f, m_most_values);
+  }
   bool is_root() const { return me() == m_root; }
   int me() const { return m_blocks.rank(); }
   std::int64_t start(const Window& w, int rank) const {
@@ -190,7 +196,7 @@ class RowTransfer {
 
   RowBlocks m_blocks;
   int m_root;
-  std::int64_t m_systems;
+  std::int64_t m_systems, m_most_values;
   MessageBuffer<T, Exec> m_all, m_mine;
 };
 
