@@ -17,23 +17,7 @@ if(Kokkos_ENABLE_CUDA AND NOT Kokkos_CXX_COMPILER_ID STREQUAL "Clang")
     "SHELL:-Xcudafe --diag_error=20011" "SHELL:-Xcudafe --diag_error=20014")
 endif()
 
-# trikkos_apt_install(<package>...): system packages, only where we may install them.
-function(trikkos_apt_install)
-  find_program(apt_get apt-get NO_CACHE)
-  execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
-  if(NOT Trikkos_FETCH_DEPENDENCIES OR NOT apt_get OR NOT user STREQUAL "0")
-    return()
-  endif()
-  list(JOIN ARGN " " packages)
-  message(STATUS "Trikkos: installing ${packages}")
-  set(install "${CMAKE_COMMAND}" -E env DEBIAN_FRONTEND=noninteractive
-      "${apt_get}" -q -y --no-install-recommends install ${ARGN})
-  execute_process(COMMAND ${install} RESULT_VARIABLE result OUTPUT_QUIET ERROR_QUIET)
-  if(NOT result EQUAL 0)  # package lists may be missing or old
-    execute_process(COMMAND "${apt_get}" -q update OUTPUT_QUIET ERROR_QUIET)
-    execute_process(COMMAND ${install} OUTPUT_QUIET)
-  endif()
-endfunction()
+include(TrikkosAptInstall)
 
 # trikkos_find_tool(<CMake package> <Debian package>): find, else install, else say what to install.
 macro(trikkos_find_tool package debian_package)
@@ -84,6 +68,12 @@ if(ZLIB_FOUND)
 else()
   message(STATUS "Trikkos: no zlib (Debian: zlib1g-dev), so compressed Matrix Market files are refused")
 endif()
+
+# How programs of more ranks than cores are run here, by root too: Open MPI asks for a word.
+set(Trikkos_MPI_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+  OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1 OMP_PROC_BIND=false)
 
 # A rebuild of an unchanged file costs nothing where ccache is installed.
 find_program(Trikkos_CCACHE ccache)
