@@ -48,8 +48,7 @@ void solve(const Exec& exec, const DistributedWorkspace<T, Exec>& work,
   constexpr auto function = "Trikkos::solve";
   const Kokkos::Profiling::ScopedRegion region(function);
   const auto& solver = work.solver();
-  using Problem = typename Impl::DistributedSolver<T, Exec>::BlockProblem;
-  solver.solve(exec, [&]() -> Problem {
+  solver.solve(exec, [&]() -> Impl::BlockProblem<T> {
     Impl::check_matrix(function, A.block);
     Impl::expect_extent(function, "A", "rows", Impl::row_count(A.block.diag), work.size(),
                         "the workspace");
@@ -78,8 +77,7 @@ void solve(const Exec& exec, const DistributedPlan<T, Exec>& plan, const B& b, c
   TRIKKOS_CHECK_ACCESS("Trikkos::solve", "x", Exec, X);
   constexpr auto function = "Trikkos::solve";
   const Kokkos::Profiling::ScopedRegion region(function);
-  using Problem = typename Impl::DistributedSolver<T, Exec>::BlockProblem;
-  plan.solver().solve(exec, [&]() -> Problem {
+  plan.solver().solve(exec, [&]() -> Impl::BlockProblem<T> {
     Impl::check_rhs(function, plan.size(), "the plan", b);
     Impl::expect_extent(function, "b", "systems", Impl::system_count(b), plan.count(), "the plan");
     Impl::check_solution(function, b, x);

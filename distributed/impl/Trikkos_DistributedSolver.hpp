@@ -4,14 +4,10 @@
 #ifndef TRIKKOS_IMPL_DISTRIBUTEDSOLVER_HPP
 #define TRIKKOS_IMPL_DISTRIBUTEDSOLVER_HPP
 
-#include <impl/Trikkos_BlockSystems.hpp>
+#include <impl/Trikkos_BlockMethods.hpp>
 #include <impl/Trikkos_RankTree.hpp>
 #include <impl/Trikkos_RowBlocks.hpp>
-#include <impl/partition/Trikkos_DevicePartitions.hpp>
-#include <impl/partition/Trikkos_HostPartitions.hpp>
-#include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 #include <limits>
-#include <memory>
 #include <optional>
 
 namespace Trikkos::Impl {
@@ -22,8 +18,6 @@ namespace Trikkos::Impl {
 template <class T, class Exec>
 class DistributedSolver {
  public:
-  using BlockProblem = Problem<T, 1, BlockSystems<T>>;
-
   /// `count` systems. Collective.
   DistributedSolver(const char* function, const Exec& exec, const RowBlocks& blocks,
                     std::int64_t count, Boundary boundary, const Options& options)
@@ -73,7 +67,7 @@ class DistributedSolver {
   /// Collective; waits for the first pass and for the words of all ranks, not for x.
   template <class Make>
   void solve(const Exec& exec, const Make& make) const {
-    std::optional<BlockProblem> problem;
+    std::optional<BlockProblem<T>> problem;
     const Fault fault = attempt([&] {
       problem = make();
       problem->storage = m_storage.data();
@@ -112,8 +106,7 @@ class DistributedSolver {
   using Memory = typename Exec::memory_space;
   using Buffer = Kokkos::View<T*, Memory>;
   using HostBuffer = Kokkos::View<T*, Kokkos::HostSpace>;
-  using Method = std::conditional_t<is_host_v<Exec>, HostPartitions<T, Exec, OrthogonalCarry>,
-                                    DevicePartitions<T, Exec, OrthogonalCarry>>;
+  using Method = std::conditional_t<is_host_v<Exec>, HostBlocks<T, Exec>, DeviceBlocks<T, Exec>>;
 
   void allocate(const char* function, const Exec& exec) {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
@@ -126,8 +119,7 @@ class DistributedSolver {
     if (RankWords<T>::count(m_count) > message)
       refuse("the longest message", (message - 1) / Segment<T>::words);
     m_method.emplace(Shape{m_blocks.rows(), m_count, m_count}, m_options);
-    const std::int64_t items = std::max<std::int64_t>(m_method->parallel_items(), 1);
-    if (!is_host_v<Exec> && m_count > most / items) refuse("the largest grid", most / items);
+    if (m_count > m_method->most_systems()) refuse("the largest grid", m_method->most_systems());
 
     const auto label = [](const char* name) {
       return std::string("Trikkos::DistributedWorkspace::") + name;
@@ -139,7 +131,7 @@ class DistributedSolver {
       return HostBuffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, label(name)), words);
     };
     const std::int64_t words = RankWords<T>::count(m_count);
-    m_storage = buffer("storage", m_blocks.rows() > 0 ? m_count * m_method->storage_words() : 0);
+    m_storage = buffer("storage", m_blocks.rows() > 0 ? storage_words() : 0);
     m_tree = buffer("tree", m_count * m_layout.words);
     m_bounds = buffer("bounds", 4 * m_count);
     m_host_mine = host_buffer("mine", words);
@@ -158,6 +150,9 @@ class DistributedSolver {
     exec.fence("Trikkos::DistributedWorkspace");  // other ranks may be faster
   }
 
+  std::int64_t storage_words() const {
+    return m_method->shared_words() + m_count * m_method->storage_words();
+  }
   bool is_empty() const { return m_count == 0 || m_blocks.total() == 0; }
   Diagnosis found_in_rows() const { return {m_words.data(), m_count}; }
   Diagnosis found_in_ranks() const { return {m_words.data() + Diagnosis::words, m_count}; }
@@ -175,7 +170,7 @@ class DistributedSolver {
   }
 
   /// The segments of this rank, to the host.
-  void reduce(const Exec& exec, const BlockProblem& problem) const {
+  void reduce(const Exec& exec, const BlockProblem<T>& problem) const {
     reset(exec);
     if (!is_empty()) {
       const PackedSegments<T> segments{m_mine.data() + RankWords<T>::header};
@@ -183,8 +178,7 @@ class DistributedSolver {
         Kokkos::parallel_for("Trikkos::distributed::no_rows", range(exec, m_count),
                              PutIdentity<T>{segments});
       } else {
-        m_method->reduce(exec, problem);
-        m_method->merge(exec, problem, segments);
+        m_method->reduce(exec, problem, segments);
       }
     }
     if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, m_host_mine, m_mine);
@@ -200,7 +194,7 @@ class DistributedSolver {
         if (m_host_all(r * words) == T(static_cast<Real<T>>(kind)))
           raise(m_blocks.comm(), fault, kind, r);
   }
-  void substitute(const Exec& exec, const BlockProblem& problem) const {
+  void substitute(const Exec& exec, const BlockProblem<T>& problem) const {
     if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, m_all, m_host_all);
     const bool periodic = m_boundary == Boundary::periodic;
     const PackedBounds<T> bounds{m_bounds.data()};
@@ -209,8 +203,7 @@ class DistributedSolver {
     Kokkos::parallel_for("Trikkos::distributed::ranks", range(exec, m_count),
                          SolveRanks<T>{m_all.data(), m_count, m_blocks.rank(), chain, bounds});
     if (m_blocks.rows() == 0) return;
-    m_method->spread(exec, problem, bounds);
-    m_method->substitute(exec, problem);
+    m_method->substitute(exec, problem, bounds);
   }
 
   /// A report (Trikkos_Diagnosis.hpp) of a row of this rank, as of one of the whole.
