@@ -77,7 +77,7 @@ TEST(distributed_batch, solves_own_matrices) {
   for (const Boundary boundary : {Boundary::open, Boundary::periodic})
     for (const std::int64_t n : {3, 100})
       for (const Cut& cut : {even_cut(n), cut_at(n, 1)})
-        for (const std::int64_t count : {0, 1, 9}) {
+        for (const std::int64_t count : {0, 1, 19}) {
           own_matrices<Kokkos::LayoutLeft>(count, cut, boundary);
           own_matrices<Kokkos::LayoutRight>(count, cut, boundary);
         }
@@ -113,7 +113,7 @@ TEST(distributed_batch, solves_many_right_hand_sides) {
   for (const Boundary boundary : {Boundary::open, Boundary::periodic})
     for (const std::int64_t n : {2, 77})
       for (const Cut& cut : {even_cut(n), cut_at(n, n / 2)})
-        for (const std::int64_t count : {0, 1, 7}) {
+        for (const std::int64_t count : {0, 1, 7, 17}) {
           one_matrix<Kokkos::LayoutLeft>(count, cut, boundary);
           one_matrix<Kokkos::LayoutRight>(count, cut, boundary);
         }
