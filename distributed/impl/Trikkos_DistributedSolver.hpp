@@ -12,6 +12,15 @@
 
 namespace Trikkos::Impl {
 
+struct ResetBoth {
+  Diagnosis in_rows, in_ranks;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    in_rows.reset();
+    in_ranks.reset();
+  }
+};
+
 /// `segmented` across ranks: each reduces its rows as if they were a system, up to one segment; the
 /// segments of all go to all; each solves the same reduced system of two unknowns a rank, and
 /// substitutes its rows. Copies share the memory.
@@ -157,16 +166,9 @@ class DistributedSolver {
   Diagnosis found_in_rows() const { return {m_words.data(), m_count}; }
   Diagnosis found_in_ranks() const { return {m_words.data() + Diagnosis::words, m_count}; }
 
-  struct Reset {
-    Diagnosis in_rows, in_ranks;
-    KOKKOS_INLINE_FUNCTION void operator()(int) const {
-      in_rows.reset();
-      in_ranks.reset();
-    }
-  };
   void reset(const Exec& exec) const {
     Kokkos::parallel_for("Trikkos::DistributedWorkspace::reset", range(exec, 1),
-                         Reset{found_in_rows(), found_in_ranks()});
+                         ResetBoth{found_in_rows(), found_in_ranks()});
   }
 
   /// The segments of this rank, to the host.
