@@ -27,7 +27,7 @@ template <class T>
 struct RankWords {
   static constexpr std::int64_t header = 1;
 
-  static constexpr std::int64_t count(std::int64_t systems) {
+  static KOKKOS_INLINE_FUNCTION constexpr std::int64_t count(std::int64_t systems) {
     return header + Segment<T>::words * systems;
   }
 };
