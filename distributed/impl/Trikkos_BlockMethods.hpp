@@ -36,29 +36,9 @@ class HostBlocks {
   std::int64_t most_systems() const { return std::numeric_limits<std::int64_t>::max(); }
 
   void reduce(const Exec& exec, const BlockProblem<T>& problem,
-              const PackedSegments<T>& segments) const {
-    if (!m_fills_lanes) {
-      m_partitions.reduce(exec, problem);
-      m_partitions.merge(exec, problem, segments);
-      return;
-    }
-    const Lanes lanes{problem, m_lanes};
-    Kokkos::parallel_for(
-        "Trikkos::segmented::reduce_batch", range(exec, m_lanes.groups),
-        [lanes, segments](std::int64_t group) { lanes.reduce_blocks(group, segments); });
-  }
+              const PackedSegments<T>& segments) const;
   void substitute(const Exec& exec, const BlockProblem<T>& problem,
-                  const PackedBounds<T>& bounds) const {
-    if (!m_fills_lanes) {
-      m_partitions.spread(exec, problem, bounds);
-      m_partitions.substitute(exec, problem);
-      return;
-    }
-    const Lanes lanes{problem, m_lanes};
-    Kokkos::parallel_for(
-        "Trikkos::segmented::substitute_batch", range(exec, m_lanes.groups),
-        [lanes, bounds](std::int64_t group) { lanes.substitute_blocks(group, bounds); });
-  }
+                  const PackedBounds<T>& bounds) const;
 
  private:
   using Lanes = SolveLaneSystems<T, OrthogonalCarry, BlockSystems<T>>;
@@ -67,6 +47,36 @@ class HostBlocks {
   LaneShape m_lanes;
   bool m_fills_lanes;
 };
+
+// Outside the class, so not inline: an `extern template class HostBlocks<double, Exec>` keeps the
+// kernels out of a translation unit.
+
+template <class T, class Exec>
+void HostBlocks<T, Exec>::reduce(const Exec& exec, const BlockProblem<T>& problem,
+                                 const PackedSegments<T>& segments) const {
+  if (!m_fills_lanes) {
+    m_partitions.reduce(exec, problem);
+    m_partitions.merge(exec, problem, segments);
+    return;
+  }
+  const Lanes lanes{problem, m_lanes};
+  Kokkos::parallel_for(
+      "Trikkos::segmented::reduce_batch", range(exec, m_lanes.groups),
+      [lanes, segments](std::int64_t group) { lanes.reduce_blocks(group, segments); });
+}
+template <class T, class Exec>
+void HostBlocks<T, Exec>::substitute(const Exec& exec, const BlockProblem<T>& problem,
+                                     const PackedBounds<T>& bounds) const {
+  if (!m_fills_lanes) {
+    m_partitions.spread(exec, problem, bounds);
+    m_partitions.substitute(exec, problem);
+    return;
+  }
+  const Lanes lanes{problem, m_lanes};
+  Kokkos::parallel_for(
+      "Trikkos::segmented::substitute_batch", range(exec, m_lanes.groups),
+      [lanes, bounds](std::int64_t group) { lanes.substitute_blocks(group, bounds); });
+}
 
 template <class T, class Exec>
 class DeviceBlocks {

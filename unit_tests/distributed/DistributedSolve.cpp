@@ -83,7 +83,6 @@ TEST(distributed, solves_every_small_size) {
 TEST(distributed, solves_every_scalar) {
   for (const std::int64_t n : {1, 2, 9, 500}) {
     every_cut<float>(n);
-    every_cut<Kokkos::complex<float>>(n);
     every_cut<Kokkos::complex<double>>(n);
   }
 }

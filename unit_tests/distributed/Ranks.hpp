@@ -17,6 +17,17 @@
 /// One matrix, known to every rank, cut into blocks of rows; what a solve of them left behind is
 /// judged by rank 0.
 
+// The kernels, compiled once for each scalar (Instances.cpp), where they are those of a host.
+#ifndef KOKKOS_ENABLE_CUDA
+#  define TRIKKOS_BLOCK_INSTANCES(EXTERN)                                    \
+    EXTERN template class Trikkos::Impl::HostBlocks<float, TEST_EXECSPACE>;  \
+    EXTERN template class Trikkos::Impl::HostBlocks<double, TEST_EXECSPACE>; \
+    EXTERN template class Trikkos::Impl::HostBlocks<Kokkos::complex<double>, TEST_EXECSPACE>;
+TRIKKOS_BLOCK_INSTANCES(extern)
+#else
+#  define TRIKKOS_BLOCK_INSTANCES(EXTERN)
+#endif
+
 namespace Test {
 
 inline const MPI_Comm world = MPI_COMM_WORLD;
