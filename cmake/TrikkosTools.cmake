@@ -78,7 +78,8 @@ function(trikkos_add_mpi_test name ranks target)
   set(environment
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-    OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1 OMP_PROC_BIND=false
+    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+    OMP_NUM_THREADS=1 OMP_PROC_BIND=false
     ASAN_OPTIONS=detect_leaks=0)
   set_tests_properties(${name} PROPERTIES
     LABELS mpi TIMEOUT 150 PROCESSORS 2 ENVIRONMENT "${environment}")

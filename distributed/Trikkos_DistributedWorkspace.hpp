@@ -40,8 +40,8 @@ inline void check_distributed_options(const char* function, const Options& optio
 /// partitions of `Options::partition_size` rows, which may differ between ranks; of the other
 /// options `scaling` may be rows or none, the rest is refused.
 ///
-/// Memory, in words, for each system: 22 a rank, and what `segmented` takes, about 1 for each 6
-/// rows on a host and 1 for each 12 on a device.
+/// Memory, in words, for each system: 31 a rank; and on a host, where there are fewer systems than
+/// SIMD lanes, about 1 for each 6 rows and up to 100000, on a device 1 for each 11 rows.
 template <class T, ExecutionSpace Exec>
 class DistributedWorkspace {
  public:
