@@ -46,23 +46,29 @@ trikkos_cuda_config("${desul_config}" desul/atomics/Config.hpp
 separate_arguments(host_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
 list(TRANSFORM host_flags PREPEND "-Xcompiler=")
 
-set(source unit_tests/CudaCompileCheck.cpp)
+# trikkos_cuda_object(<name> <source> <target> <option>...): with the headers of the target.
 set(objects "")
-foreach(scalar IN ITEMS float double Kokkos::complex<float> Kokkos::complex<double>)
-  string(MAKE_C_IDENTIFIER "${scalar}" name)
+function(trikkos_cuda_object name source target)
   set(object "${generated}/${name}.o")
   add_custom_command(
     OUTPUT "${object}"
     COMMAND "${Trikkos_NVCC}" -x cu -std=c++20 -arch=sm_90 -Xptxas=-O0 --extended-lambda
             --diag-error 20011,20014  # nvcc only warns of host functions in device code
-            ${host_flags} $<$<BOOL:${Kokkos_ENABLE_OPENMP}>:-Xcompiler=-fopenmp>
-            "-DTRIKKOS_SCALAR=${scalar}"
-            "-I${generated}" "-I$<JOIN:$<TARGET_PROPERTY:trikkos,INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
+            ${host_flags} $<$<BOOL:${Kokkos_ENABLE_OPENMP}>:-Xcompiler=-fopenmp> ${ARGN}
+            "-I${generated}" "-I$<JOIN:$<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
             -MD -MF "${object}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}"
     DEPENDS "${source}"
     DEPFILE "${object}.d"
-    COMMENT "Compiling ${source} for CUDA, ${scalar}"
+    COMMENT "Compiling ${source} for CUDA, ${name}"
     COMMAND_EXPAND_LISTS VERBATIM)
-  list(APPEND objects "${object}")
+  set(objects ${objects} "${object}" PARENT_SCOPE)
+endfunction()
+
+foreach(scalar IN ITEMS float double Kokkos::complex<float> Kokkos::complex<double>)
+  string(MAKE_C_IDENTIFIER "${scalar}" name)
+  trikkos_cuda_object(${name} unit_tests/CudaCompileCheck.cpp trikkos "-DTRIKKOS_SCALAR=${scalar}")
 endforeach()
+if(TARGET trikkos_mpi)
+  trikkos_cuda_object(mpi unit_tests/CudaCompileCheckMpi.cpp trikkos_mpi -DOMPI_SKIP_MPICXX)
+endif()
 add_custom_target(cuda_compile_check DEPENDS ${objects})

@@ -17,23 +17,7 @@ if(Kokkos_ENABLE_CUDA AND NOT Kokkos_CXX_COMPILER_ID STREQUAL "Clang")
     "SHELL:-Xcudafe --diag_error=20011" "SHELL:-Xcudafe --diag_error=20014")
 endif()
 
-# trikkos_apt_install(<package>...): system packages, only where we may install them.
-function(trikkos_apt_install)
-  find_program(apt_get apt-get NO_CACHE)
-  execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
-  if(NOT Trikkos_FETCH_DEPENDENCIES OR NOT apt_get OR NOT user STREQUAL "0")
-    return()
-  endif()
-  list(JOIN ARGN " " packages)
-  message(STATUS "Trikkos: installing ${packages}")
-  set(install "${CMAKE_COMMAND}" -E env DEBIAN_FRONTEND=noninteractive
-      "${apt_get}" -q -y --no-install-recommends install ${ARGN})
-  execute_process(COMMAND ${install} RESULT_VARIABLE result OUTPUT_QUIET ERROR_QUIET)
-  if(NOT result EQUAL 0)  # package lists may be missing or old
-    execute_process(COMMAND "${apt_get}" -q update OUTPUT_QUIET ERROR_QUIET)
-    execute_process(COMMAND ${install} OUTPUT_QUIET)
-  endif()
-endfunction()
+include(TrikkosAptInstall)
 
 # trikkos_find_tool(<CMake package> <Debian package>): find, else install, else say what to install.
 macro(trikkos_find_tool package debian_package)
@@ -84,6 +68,22 @@ if(ZLIB_FOUND)
 else()
   message(STATUS "Trikkos: no zlib (Debian: zlib1g-dev), so compressed Matrix Market files are refused")
 endif()
+
+# trikkos_add_mpi_test(<name> <ranks> <target> <argument>...): more ranks than cores, and by root too, for
+# which Open MPI asks for a word. What it leaves behind is not ours to report.
+function(trikkos_add_mpi_test name ranks target)
+  add_test(NAME ${name}
+    COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
+            $<TARGET_FILE:${target}> ${MPIEXEC_POSTFLAGS} ${ARGN})
+  set(environment
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+    OMP_NUM_THREADS=1 OMP_PROC_BIND=false
+    ASAN_OPTIONS=detect_leaks=0)
+  set_tests_properties(${name} PROPERTIES
+    LABELS mpi TIMEOUT 150 PROCESSORS 2 ENVIRONMENT "${environment}")
+endfunction()
 
 # A rebuild of an unchanged file costs nothing where ccache is installed.
 find_program(Trikkos_CCACHE ccache)

@@ -10,9 +10,9 @@
 namespace Trikkos {
 
 namespace Impl {
-template <class T, int W>
+template <class T, int W, class Matrices = Systems<T, W>>
 struct CopyRow {
-  Systems<T, W> A;
+  Matrices A;
   Vectors<T> to[2 * W + 1];
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
@@ -22,8 +22,8 @@ struct CopyRow {
 
  private:
   template <int... j>
-  KOKKOS_FORCEINLINE_FUNCTION void copy(const Bands<T, W>& from, std::int64_t k, std::int64_t i,
-                                        std::integer_sequence<int, j...>) const {
+  KOKKOS_FORCEINLINE_FUNCTION void copy(const MatrixOf<Matrices>& from, std::int64_t k,
+                                        std::int64_t i, std::integer_sequence<int, j...>) const {
     ((to[j][k][i] = from.template entry<j - W>(i)), ...);
   }
 };

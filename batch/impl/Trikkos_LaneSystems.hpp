@@ -132,34 +132,94 @@ struct SolveLaneSystems {
   }
 
   void operator()(std::int64_t group) const {
-    const SystemTiles tiles(problem.slab(), width);
-    const std::int64_t count = tiles.count(problem.count());
-    const std::int64_t end = (group + 1) * count / shape.groups;
-    for (std::int64_t t = group * count / shape.groups; t < end; ++t)
-      solve(problem.block(tiles[t].first, tiles[t].count), group);
+    for_tiles(group, [&](const Problem<T, W, Matrices>& tile, std::int64_t) {
+      solve(tile, memory_of(group));
+    });
+  }
+  /// Of systems that are blocks of larger ones: up to the segment of each.
+  void reduce_blocks(std::int64_t group, const PackedSegments<T, W>& segments) const {
+    for_tiles(group, [&](const Problem<T, W, Matrices>& tile, std::int64_t first) {
+      const Segment<V, W> s = reduce(tile, memory_of(group));
+      for (int l = 0; l < static_cast<int>(tile.count()); ++l)
+        put_segment(segments, first + l, lane_of<T>(s, l));
+    });
+  }
+  /// The same again, and down from the values around each. So nothing has to be kept.
+  void substitute_blocks(std::int64_t group, const PackedBounds<T, W>& from) const {
+    for_tiles(group, [&](const Problem<T, W, Matrices>& tile, std::int64_t first) {
+      const Memory memory = memory_of(group);
+      reduce(tile, memory);
+      Bounds<V, W> bounds{};
+      for (int l = 0; l < static_cast<int>(tile.count()); ++l) {
+        const Bounds<T, W> b = from.get(first + l);
+        set_lane_bounds(bounds, l, b);
+        if (finite_probe(b) == 0) continue;
+        tile.diagnosis.mark_suspect();
+        diagnose_rows(tile, l);
+      }
+      substitute(tile, memory, all_open(tile), bounds);
+    });
   }
 
  private:
   static std::int64_t back_rows(const LaneShape& s) {
     return solves_alone && s.n <= longest_alone ? s.n : s.rows;
   }
-  /// As many systems as lanes, or fewer.
-  void solve(const Problem<T, W, Matrices>& tile, std::int64_t group) const {
-    const std::int64_t n = shape.n;
-    const bool periodic = tile.A.first.periodic;
+  /// Of a group: the way back of a partition, and the merges of its links.
+  struct Memory {
+    BackRow<V, W>* back;
+    MergeNode<V, W>* nodes;
+  };
+  Memory memory_of(std::int64_t group) const {
     T* const storage = problem.storage + group * group_words(shape);
-    auto* const back = reinterpret_cast<BackRow<V, W>*>(storage);
-    auto* const nodes =
-        reinterpret_cast<MergeNode<V, W>*>(storage + (2 * W + 1) * width * back_rows(shape));
+    return {reinterpret_cast<BackRow<V, W>*>(storage),
+            reinterpret_cast<MergeNode<V, W>*>(storage + (2 * W + 1) * width * back_rows(shape))};
+  }
+  /// body(tile, first): as many systems as lanes, or fewer, from the given one on.
+  template <class Body>
+  void for_tiles(std::int64_t group, const Body& body) const {
+    const SystemTiles tiles(problem.slab(), width);
+    const std::int64_t count = tiles.count(problem.count());
+    const std::int64_t end = (group + 1) * count / shape.groups;
+    for (std::int64_t t = group * count / shape.groups; t < end; ++t)
+      body(problem.block(tiles[t].first, tiles[t].count), tiles[t].first);
+  }
+  /// A bit for each lane that has a system.
+  static unsigned all_open(const Problem<T, W, Matrices>& tile) {
+    return all_lanes<T> >> (width - static_cast<int>(tile.count()));
+  }
+  static Rows rows(const Problem<T, W, Matrices>& tile, std::int64_t first, std::int64_t m,
+                   BackRow<V, W>* back, unsigned open) {
+    return {tile.A, tile.b, tile.x, static_cast<int>(tile.count()), first, m, back, open};
+  }
+  Rows partition(const Problem<T, W, Matrices>& tile, std::int64_t link, const Memory& memory,
+                 unsigned open) const {
+    const std::int64_t first = link * shape.rows;
+    return rows(tile, first, std::min(shape.rows, shape.n - first), memory.back, open);
+  }
+  Segment<V, W> reduce(const Problem<T, W, Matrices>& tile, const Memory& memory) const {
+    Segment<V, W> s = elimination.reduce(partition(tile, 0, memory, 0));
+    for (std::int64_t link = 1; link < shape.links; ++link)
+      s = merge(s, elimination.reduce(partition(tile, link, memory, 0)), memory.nodes[link - 1]);
+    return s;
+  }
+  void substitute(const Problem<T, W, Matrices>& tile, const Memory& memory, unsigned open,
+                  Bounds<V, W> bounds) const {
+    for (std::int64_t link = shape.links - 1; link >= 0; --link) {
+      const auto p = partition(tile, link, memory, open);
+      report(
+          tile, p,
+          elimination.substitute(p, link > 0 ? unchain(bounds, memory.nodes[link - 1]) : bounds));
+    }
+  }
+  void solve(const Problem<T, W, Matrices>& tile, const Memory& memory) const {
+    const bool periodic = tile.A.first.periodic;
     const int count = static_cast<int>(tile.count());
-    unsigned open = all_lanes<T> >> (width - count);  // lanes that are not solved yet
-    const auto rows = [&](std::int64_t first, std::int64_t m) {
-      return Rows{tile.A, tile.b, tile.x, count, first, m, back, open};
-    };
+    unsigned open = all_open(tile);  // lanes that are not solved yet
 
     if constexpr (solves_alone)
-      if (!periodic && n <= longest_alone) {
-        auto whole = rows(0, n);
+      if (!periodic && shape.n <= longest_alone) {
+        auto whole = rows(tile, 0, shape.n, memory.back, open);
         V last = constant<V>(0);
         const auto solved = elimination.reduce_alone(whole, last);
         for (int l = 0; l < count; ++l)
@@ -169,24 +229,16 @@ struct SolveLaneSystems {
         if (open == 0) return;
       }
 
-    const auto partition = [&](std::int64_t link) {
-      const std::int64_t first = link * shape.rows;
-      return rows(first, std::min(shape.rows, n - first));
-    };
-    Segment<V, W> s = elimination.reduce(partition(0));
-    for (std::int64_t link = 1; link < shape.links; ++link)
-      s = merge(s, elimination.reduce(partition(link)), nodes[link - 1]);
-    Bounds<V, W> bounds = solve_root(s, periodic);
+    const Segment<V, W> s = reduce(tile, memory);
+    const Bounds<V, W> bounds = solve_root(s, periodic);
     const Real<V> probe = finite_probe(bounds);
     for (int l = 0; l < count; ++l)
-      if ((open >> l & 1) && !(lane(probe, l) == 0))
-        diagnose(tile, l, lane_of<T>(s, l), lane_of<T>(bounds, l));
-
-    for (std::int64_t link = shape.links - 1; link >= 0; --link) {
-      const auto p = partition(link);
-      report(tile, p,
-             elimination.substitute(p, link > 0 ? unchain(bounds, nodes[link - 1]) : bounds));
-    }
+      if ((open >> l & 1) && !(lane(probe, l) == 0)) {
+        diagnose_root(tile.diagnosis.of(l, shape.n), lane_of<T>(s, l), periodic,
+                      lane_of<T>(bounds, l), shape.n);
+        diagnose_rows(tile, l);
+      }
+    substitute(tile, memory, open, bounds);
   }
   static void report(const Problem<T, W, Matrices>& tile, const Rows& p, const Findings<V>& found) {
     for (int l = 0; l < p.count; ++l) {
@@ -198,12 +250,9 @@ struct SolveLaneSystems {
     }
   }
   /// b is still what it was.
-  void diagnose(const Problem<T, W, Matrices>& tile, int l, const Segment<T, W>& root,
-                const Bounds<T, W>& bounds) const {
-    const Diagnosis diagnosis = tile.diagnosis.of(l, shape.n);
-    diagnose_root(diagnosis, root, tile.A.first.periodic, bounds, shape.n);
+  void diagnose_rows(const Problem<T, W, Matrices>& tile, int l) const {
     const MatrixOf<Matrices> A = tile.A[l];
-    elimination.diagnose(diagnosis,
+    elimination.diagnose(tile.diagnosis.of(l, shape.n),
                          UnstagedRows<T, W, MatrixOf<Matrices>>{A, tile.b[l], 0, shape.n});
   }
 };

@@ -222,9 +222,19 @@ class DevicePartitions {
   }
   template <class Matrices = Systems<T, W>>
   void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    ReducedSystem<T, W>{problem.storage, m_layout, problem.A.first.periodic,
-                        std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis}
-        .launch(exec, problem.count(), Elimination::label(""));
+    reduced(problem).launch(exec, problem.count(), Elimination::label(""));
+  }
+  /// Instead of `solve_reduced` where the systems are blocks of larger ones: their segments to
+  /// those who solve these, and back from the values around and at the ends of each.
+  template <class Matrices = Systems<T, W>>
+  void merge(const Exec& exec, const Problem<T, W, Matrices>& problem,
+             const PackedSegments<T, W>& segments) const {
+    reduced(problem).merge(exec, problem.count(), Elimination::label(""), segments);
+  }
+  template <class Matrices = Systems<T, W>>
+  void spread(const Exec& exec, const Problem<T, W, Matrices>& problem,
+              const PackedBounds<T, W>& bounds) const {
+    reduced(problem).spread(exec, problem.count(), Elimination::label(""), bounds);
   }
   template <class Matrices = Systems<T, W>>
   void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
@@ -249,6 +259,11 @@ class DevicePartitions {
         Elimination::rows_in_one_go(std::min(partition_size, std::max<std::int64_t>(n, 2))));
   }
   int tiles() const { return static_cast<int>(m_layout.tiles); }
+  template <class Matrices>
+  ReducedSystem<T, W> reduced(const Problem<T, W, Matrices>& problem) const {
+    return {problem.storage, m_layout, problem.A.first.periodic,
+            std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis};
+  }
 
   template <class Matrices>
   bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) const {

@@ -342,19 +342,29 @@ struct HostPasses {
     store.group_segments[group] = s;
   }
 
-  void solve_groups(std::int64_t system) const {
+  /// The segment of the whole system, from those of its groups.
+  Segment<T, W> merge_groups(std::int64_t system) const {
     const auto store = storage_of(system);
     const Diagnosis diagnosis = diagnosis_of(system);
-    const bool periodic = problem.A.first.periodic;
     Segment<T, W> s = store.group_segments[0];
     for (std::int64_t g = 1; g < shape.groups; ++g)
       chain<T>(diagnosis, s, store.group_segments[g], store.group_nodes[g], true,
                g * shape.group_rows());
-    Bounds<T, W> bounds = solve_root(s, periodic);
-    diagnose_root(diagnosis, s, periodic, bounds, shape.n);
+    return s;
+  }
+  /// And back, from the values around the system and at its ends.
+  void spread_bounds(std::int64_t system, Bounds<T, W> bounds) const {
+    const auto store = storage_of(system);
     for (std::int64_t g = shape.groups - 1; g > 0; --g)
       store.group_bounds[g] = unchain(bounds, store.group_nodes[g]);
     store.group_bounds[0] = bounds;
+  }
+  void solve_groups(std::int64_t system) const {
+    const bool periodic = problem.A.first.periodic;
+    const Segment<T, W> s = merge_groups(system);
+    const Bounds<T, W> bounds = solve_root(s, periodic);
+    diagnose_root(diagnosis_of(system), s, periodic, bounds, shape.n);
+    spread_bounds(system, bounds);
   }
 
   void substitute_group(std::int64_t system, std::int64_t group) const {
@@ -430,6 +440,28 @@ class HostPartitions {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     Kokkos::parallel_for(Elimination::label("coarse"), range(exec, problem.count()),
                          [passes](std::int64_t system) { passes.solve_groups(system); });
+  }
+  /// Instead of `solve_reduced` where the systems are blocks of larger ones: their segments to
+  /// those who solve these, and back from the values around and at the ends of each.
+  template <class Matrices = Systems<T, W>>
+  void merge(const Exec& exec, const Problem<T, W, Matrices>& problem,
+             const PackedSegments<T, W>& segments) const {
+    const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
+    Kokkos::parallel_for(Elimination::label("merge"), range(exec, problem.count()),
+                         [passes, segments](std::int64_t system) {
+                           put_segment(segments, system, passes.merge_groups(system));
+                         });
+  }
+  template <class Matrices = Systems<T, W>>
+  void spread(const Exec& exec, const Problem<T, W, Matrices>& problem,
+              const PackedBounds<T, W>& bounds) const {
+    const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
+    Kokkos::parallel_for(Elimination::label("spread"), range(exec, problem.count()),
+                         [passes, bounds](std::int64_t system) {
+                           const Bounds<T, W> b = bounds.get(system);
+                           if (!(finite_probe(b) == 0)) passes.problem.diagnosis.mark_suspect();
+                           passes.spread_bounds(system, b);
+                         });
   }
   template <class Matrices = Systems<T, W>>
   void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {

@@ -4,12 +4,11 @@
 #ifndef TRIKKOS_IMPL_REDUCEDSYSTEM_HPP
 #define TRIKKOS_IMPL_REDUCEDSYSTEM_HPP
 
-#include <bit>
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/partition/Trikkos_CoarseLayout.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
-#include <impl/partition/Trikkos_SegmentTree.hpp>
 #include <string>
 
 /// \file
@@ -18,107 +17,6 @@
 /// other by one thread (explicit SPIKE).
 
 namespace Trikkos::Impl {
-
-inline constexpr int coarse_levels = 7, coarse_lanes = 1 << coarse_levels;
-
-/// The same, fewer where the segments of so many would not fit into the scratch of a team.
-template <class T, int W>
-struct CoarseTree {
-  static constexpr int levels = W * sizeof(T) > 16 ? coarse_levels - 1 : coarse_levels;
-  static constexpr int lanes = 1 << levels;
-  static_assert(lanes * Segment<T, W>::words * sizeof(T) < 40 * 1024);
-};
-
-/// A level of the coarse tree: `count` segments in groups of `CoarseTree::lanes`, or in one of as
-/// many as `lanes`, a power of two.
-struct CoarseLevel {
-  std::int64_t count, groups, segment_offset, node_offset, counter_offset;  // offsets in scalars
-  int lanes;
-};
-
-/// Scalars of the workspace, each of which counts the teams that have merged a group of segments:
-/// the last one of a group above goes on with it. Whoever makes segments sets them to zero.
-template <class T>
-struct Arrivals {
-  T* first;
-  std::int64_t count;
-
-  KOKKOS_FORCEINLINE_FUNCTION void reset(int rank, int size) const {
-    for (std::int64_t i = rank; i < count; i += size) *counter(first + i) = 0;
-  }
-  static KOKKOS_FORCEINLINE_FUNCTION std::int32_t* counter(T* word) {
-    return reinterpret_cast<std::int32_t*>(word);
-  }
-};
-
-/// How one system spreads over tiles and coarse levels, and where its workspace lies.
-struct TeamLayout {
-  static constexpr int max_levels = 6;
-
-  std::int64_t n = 0, tiles = 0, segments = 0;
-  CoarseLevel level[max_levels];
-  int levels = 0;
-  std::int64_t bounds_offset = 0, counter_offset = 0, counters = 0, words = 0;
-
-  TeamLayout() = default;
-  /// Of systems with W diagonals on either side.
-  template <class T, int W>
-  static TeamLayout of(std::int64_t n, std::int64_t tile_rows, std::int64_t segments_in_tile) {
-    return {n,
-            tile_rows,
-            segments_in_tile,
-            W,
-            CoarseTree<T, W>::lanes,
-            Segment<T, W>::words,
-            MergeNode<T, W>::words};
-  }
-  TeamLayout(std::int64_t n_, std::int64_t tile_rows, std::int64_t segments_in_tile, int W = 1,
-             int lanes = coarse_lanes, int segment_words = Segment<double>::words,
-             int node_words = MergeNode<double>::words)
-      : n(n_) {
-    tiles = (n + tile_rows - 1) / tile_rows;
-    segments = tiles * segments_in_tile;
-    std::int64_t count = segments;
-    do {
-      CoarseLevel& l = level[levels++];
-      l.count = count;
-      l.groups = (count + lanes - 1) / lanes;
-      l.lanes = l.groups > 1 ? lanes : static_cast<int>(std::bit_ceil(std::uint64_t(count)));
-      l.segment_offset = words;
-      words += segment_words * count;
-      l.node_offset = words;
-      words += node_words * lanes * l.groups;
-      count = l.groups;
-    } while (count > 1);
-    bounds_offset = words;
-    words += 2 * W * (segments + 1);
-    counter_offset = words;
-    for (int l = 1; l < levels; ++l) {
-      level[l].counter_offset = words;
-      words += level[l].groups;
-    }
-    counters = words - counter_offset;
-  }
-  /// In the workspace of a system.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION Arrivals<T> arrivals(T* work) const {
-    return {work + counter_offset, counters};
-  }
-};
-
-/// Among the bounds of `count` neighbouring segments, which start with x(-W), 2W apart, those of
-/// all of them as one.
-template <class T, int W>
-struct OuterBounds {
-  T* bounds;
-  std::int64_t count;
-
-  KOKKOS_FORCEINLINE_FUNCTION T& operator()(int k) const {
-    return bounds[k < 2 * W ? k : 2 * W * (count - 1) + k];
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void put(const Bounds<T, W>& b) const { put_bounds(*this, b); }
-  KOKKOS_FORCEINLINE_FUNCTION Bounds<T, W> get() const { return bounds_from<T, W>(*this); }
-};
 
 /// Up the tree: a team merges `CoarseTree::lanes` segments to one, nodes to memory. The last team
 /// of those below a group goes on with that, and the last of all solves the root: nobody waits.
@@ -132,6 +30,7 @@ struct MergeCoarse {
   bool periodic;
   std::int64_t segment_rows;  // below a segment of the finest level, for reports
   Diagnosis diagnosis;
+  PackedSegments<T, W> blocks{nullptr};  // where the last segment goes, if this is not the root
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
@@ -143,7 +42,12 @@ struct MergeCoarse {
     for (int l = 0;; ++l) {
       const Segment<T, W> s = merge_group(member, scratch, mine, l, group, rows, found);
       if (l == layout.levels - 1) {
-        if (member.team_rank() == 0) put_root(s, mine, found);
+        if (member.team_rank() == 0) {
+          if (blocks.data == nullptr)
+            put_root(s, mine, found);
+          else
+            put_segment(blocks, system, s);
+        }
         return;
       }
       if (!is_last(member, mine, l, group, s)) return;
@@ -266,23 +170,72 @@ struct ChainCoarse {
   Diagnosis diagnosis;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t system) const {
-    T* const mine = work + system * layout.words;
+    const Segment<T, W> s = merge_all(system);
+    const Bounds<T, W> b = solve_root(s, periodic);
+    diagnose_root(diagnosis.of(system, layout.n), s, periodic, b, layout.n);
+    spread(system, b);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_all(std::int64_t system) const {
     const Diagnosis found = diagnosis.of(system, layout.n);
     const int count = static_cast<int>(layout.segments);
-    const SegmentArray<T, W> segments{mine + layout.level[0].segment_offset, count};
-    auto* const nodes = reinterpret_cast<MergeNode<T, W>*>(mine + layout.level[0].node_offset);
+    const SegmentArray<T, W> segments{of(system) + layout.level[0].segment_offset, count};
     Segment<T, W> s = segments.get(0);
     for (int i = 1; i < count; ++i) {
       const Segment<T, W> left = s, right = segments.get(i);
-      s = merge(left, right, nodes[i]);
-      diagnose_merge(found, left, right, s, nodes[i], i * segment_rows);
+      s = merge(left, right, nodes(system)[i]);
+      diagnose_merge(found, left, right, s, nodes(system)[i], i * segment_rows);
     }
-    Bounds<T, W> b = solve_root(s, periodic);
-    diagnose_root(found, s, periodic, b, layout.n);
-    T* const out = mine + layout.bounds_offset;
-    for (int i = count - 1; i > 0; --i)
-      OuterBounds<T, W>{out + 2 * W * i, 1}.put(unchain(b, nodes[i]));
+    return s;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void spread(std::int64_t system, Bounds<T, W> b) const {
+    T* const out = of(system) + layout.bounds_offset;
+    for (int i = static_cast<int>(layout.segments) - 1; i > 0; --i)
+      OuterBounds<T, W>{out + 2 * W * i, 1}.put(unchain(b, nodes(system)[i]));
     OuterBounds<T, W>{out, 1}.put(b);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION T* of(std::int64_t system) const {
+    return work + system * layout.words;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION MergeNode<T, W>* nodes(std::int64_t system) const {
+    return reinterpret_cast<MergeNode<T, W>*>(of(system) + layout.level[0].node_offset);
+  }
+};
+
+/// Of systems that are blocks of larger ones: up, without a root, and down again.
+template <class T, int W = 1>
+struct MergeChain {
+  ChainCoarse<T, W> chain;
+  PackedSegments<T, W> blocks;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t system) const {
+    put_segment(blocks, system, chain.merge_all(system));
+  }
+};
+template <class T, int W = 1>
+struct SpreadChain {
+  ChainCoarse<T, W> chain;
+  PackedBounds<T, W> bounds;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t system) const {
+    const Bounds<T, W> b = bounds.get(system);
+    if (!(finite_probe(b) == 0)) chain.diagnosis.mark_suspect();
+    chain.spread(system, b);
+  }
+};
+/// The same as if the root had been here, for `DescendCoarse`.
+template <class T, int W = 1>
+struct PutRoot {
+  T* work;
+  TeamLayout layout;
+  Diagnosis diagnosis;
+  PackedBounds<T, W> bounds;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t system) const {
+    const Bounds<T, W> b = bounds.get(system);
+    if (!(finite_probe(b) == 0)) diagnosis.mark_suspect();
+    OuterBounds<T, W>{work + system * layout.words + layout.bounds_offset, layout.segments}.put(b);
   }
 };
 
@@ -297,18 +250,54 @@ struct ReducedSystem {
 
   template <class Exec>
   void launch(const Exec& exec, std::int64_t count, const std::string& label) const {
-    constexpr int lanes = CoarseTree<T, W>::lanes;
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<lanes, 1>>;
-    if (ChainCoarse<T, W>::is_for(layout.segments, count)) {
-      Kokkos::parallel_for(label + "chain", range(exec, count),
-                           ChainCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis});
+    if (is_chain(count)) {
+      Kokkos::parallel_for(label + "chain", range(exec, count), chain());
       return;
     }
+    launch_merge(exec, count, label, {nullptr});
+    launch_descent(exec, count, label);
+  }
+  /// Of systems that are blocks of larger ones.
+  template <class Exec>
+  void merge(const Exec& exec, std::int64_t count, const std::string& label,
+             const PackedSegments<T, W>& blocks) const {
+    if (is_chain(count))
+      Kokkos::parallel_for(label + "merge_chain", range(exec, count),
+                           MergeChain<T, W>{chain(), blocks});
+    else
+      launch_merge(exec, count, label, blocks);
+  }
+  template <class Exec>
+  void spread(const Exec& exec, std::int64_t count, const std::string& label,
+              const PackedBounds<T, W>& bounds) const {
+    if (is_chain(count)) {
+      Kokkos::parallel_for(label + "spread_chain", range(exec, count),
+                           SpreadChain<T, W>{chain(), bounds});
+      return;
+    }
+    Kokkos::parallel_for(label + "root", range(exec, count),
+                         PutRoot<T, W>{work, layout, diagnosis, bounds});
+    launch_descent(exec, count, label);
+  }
+
+ private:
+  bool is_chain(std::int64_t count) const {
+    return ChainCoarse<T, W>::is_for(layout.segments, count);
+  }
+  ChainCoarse<T, W> chain() const { return {work, layout, periodic, segment_rows, diagnosis}; }
+  template <class Exec>
+  void launch_merge(const Exec& exec, std::int64_t count, const std::string& label,
+                    const PackedSegments<T, W>& blocks) const {
+    constexpr int lanes = CoarseTree<T, W>::lanes;
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<lanes, 1>>;
     Kokkos::parallel_for(
         label + "coarse",
         light(Teams(exec, static_cast<int>(count * layout.level[0].groups), lanes)
                   .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T, W>::scratch_bytes()))),
-        MergeCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis});
+        MergeCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis, blocks});
+  }
+  template <class Exec>
+  void launch_descent(const Exec& exec, std::int64_t count, const std::string& label) const {
     Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
                          DescendCoarse<T, W>{work, layout.words, layout});
   }

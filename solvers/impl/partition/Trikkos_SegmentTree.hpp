@@ -62,6 +62,26 @@ struct SegmentArray {
   }
 };
 
+/// Segments of systems that are blocks of larger ones, each in one piece, to be handed on.
+template <class T, int W = 1>
+struct PackedSegments {
+  T* data;
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::int64_t i, int k) const {
+    return data[i * Segment<T, W>::words + k];
+  }
+};
+/// What comes back for each of them.
+template <class T, int W = 1>
+struct PackedBounds {
+  T* data;
+
+  KOKKOS_FORCEINLINE_FUNCTION T* words(std::int64_t i) const { return data + 4 * W * i; }
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<T, W> get(std::int64_t i) const {
+    return bounds_from<T, W>([&](int k) { return words(i)[k]; });
+  }
+};
+
 /// The left or right child of a node of `apart` interleaved heaps.
 KOKKOS_FORCEINLINE_FUNCTION int child_slot(int slot, int apart, bool right) {
   return 2 * slot - (slot & (apart - 1)) + (right ? apart : 0);

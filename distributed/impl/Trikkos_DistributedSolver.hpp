@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_DISTRIBUTEDSOLVER_HPP
+#define TRIKKOS_IMPL_DISTRIBUTEDSOLVER_HPP
+
+#include <impl/Trikkos_BlockMethods.hpp>
+#include <impl/Trikkos_RankTree.hpp>
+#include <impl/Trikkos_RowBlocks.hpp>
+#include <limits>
+#include <optional>
+
+namespace Trikkos::Impl {
+
+struct ResetBoth {
+  Diagnosis in_rows, in_ranks;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    in_rows.reset();
+    in_ranks.reset();
+  }
+};
+
+/// `segmented` across ranks: each reduces its rows as if they were a system, up to one segment; the
+/// segments of all go to all; each solves the same reduced system of two unknowns a rank, and
+/// substitutes its rows. Copies share the memory.
+template <class T, class Exec>
+class DistributedSolver {
+ public:
+  /// `count` systems. Collective.
+  DistributedSolver(const char* function, const Exec& exec, const RowBlocks& blocks,
+                    std::int64_t count, Boundary boundary, const Options& options)
+      : m_blocks(blocks),
+        m_count(count),
+        m_boundary(boundary),
+        m_options(options),
+        m_layout(SolveRanks<T>::layout(blocks.ranks())) {
+    agree(blocks.comm(), attempt([&] { allocate(function, exec); }));
+  }
+
+  const RowBlocks& blocks() const { return m_blocks; }
+  std::int64_t count() const { return m_count; }
+  Boundary boundary() const { return m_boundary; }
+  const Options& options() const { return m_options; }
+  std::size_t bytes() const {
+    std::size_t words = m_storage.size() + m_tree.size() + m_bounds.size() + m_all.size();
+    words += RankWords<T>::count(m_count);
+    return sizeof(T) * words + sizeof(std::int64_t) * m_words.size();
+  }
+
+  /// The rows of this rank, of a matrix with the bands of A.
+  template <BandMatrix Matrix>
+  BlockSystems<T> block(const Matrix& A) const {
+    const bool periodic = m_boundary == Boundary::periodic;
+    const std::int64_t first = m_blocks.first(), end = first + m_blocks.rows();
+    Systems<T> rows = systems(A, m_count);
+    rows.first.scale_rows = m_options.scaling() == Scaling::rows;
+    return {rows, periodic || first > 0, periodic || end < m_blocks.total()};
+  }
+
+  /// That A is one of those that this is for.
+  void check_same(const char* function, MPI_Comm comm, Boundary boundary) const {
+    const auto refuse = [&](const std::string& what, const char* expected) {
+      throw std::invalid_argument(std::string(function) + ": A " + what + ", expected " + expected +
+                                  " (the workspace)");
+    };
+    int is_same = MPI_UNEQUAL;
+    if (comm != MPI_COMM_NULL)
+      check_mpi(MPI_Comm_compare(comm, m_blocks.comm().comm(), &is_same), "MPI_Comm_compare");
+    if (is_same != MPI_IDENT && is_same != MPI_CONGRUENT)
+      refuse("has a communicator of other ranks", "that which it was made for");
+    if (boundary != m_boundary) refuse(std::string("is ") + name(boundary), name(m_boundary));
+  }
+
+  /// Solves {A, b, x} that `make` returns, or throws on all ranks what it throws on one.
+  /// Collective; waits for the first pass and for the words of all ranks, not for x.
+  template <class Make>
+  void solve(const Exec& exec, const Make& make) const {
+    std::optional<BlockProblem<T>> problem;
+    const Fault fault = attempt([&] {
+      problem = make();
+      problem->storage = m_storage.data();
+      problem->diagnosis = found_in_rows();
+      problem->resets = false;
+      reduce(exec, *problem);
+    });
+    exchange(fault);
+    if (!is_empty()) substitute(exec, *problem);
+  }
+
+  /// What the last solve found on all ranks. Collective; waits.
+  Status status(const Exec& exec) const {
+    using Words = Kokkos::View<std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+    std::int64_t word[2 * Diagnosis::words];
+    Kokkos::deep_copy(exec, Words(word, 2 * Diagnosis::words), m_words);
+    exec.fence("Trikkos::DistributedWorkspace::status");
+    const std::int64_t* const of_ranks = word + Diagnosis::words;
+    const std::int64_t mine[] = {
+        in_all(word[Diagnosis::elimination]),
+        std::min(in_all(word[Diagnosis::merge]), at_rank(of_ranks[Diagnosis::merge])),
+        in_all(word[Diagnosis::solution]),
+        std::min(word[Diagnosis::suspect], of_ranks[Diagnosis::suspect])};
+    std::int64_t least[4];
+    m_blocks.comm().minimum_of_all(mine, least);
+    std::int64_t all[Diagnosis::words];
+    all[Diagnosis::elimination] = least[0];
+    all[Diagnosis::merge] = least[1];
+    all[Diagnosis::solution] = least[2];
+    all[Diagnosis::suspect] = least[3];
+    all[Diagnosis::systems] = m_count;
+    return decode(all, m_blocks.total());
+  }
+
+ private:
+  using Memory = typename Exec::memory_space;
+  using Buffer = Kokkos::View<T*, Memory>;
+  using HostBuffer = Kokkos::View<T*, Kokkos::HostSpace>;
+  using Method = std::conditional_t<is_host_v<Exec>, HostBlocks<T, Exec>, DeviceBlocks<T, Exec>>;
+
+  void allocate(const char* function, const Exec& exec) {
+    constexpr std::int64_t most = std::numeric_limits<int>::max();
+    const auto refuse = [&](const char* what, std::int64_t systems) {
+      throw std::invalid_argument(std::string(function) + ": " + std::to_string(m_count) +
+                                  " systems, expected at most " + std::to_string(systems) + " (" +
+                                  what + ")");
+    };
+    const std::int64_t message = most / MessageOf<T>::words;
+    if (RankWords<T>::count(m_count) > message)
+      refuse("the longest message", (message - 1) / Segment<T>::words);
+    m_method.emplace(Shape{m_blocks.rows(), m_count, m_count}, m_options);
+    if (m_count > m_method->most_systems()) refuse("the largest grid", m_method->most_systems());
+
+    const auto label = [](const char* name) {
+      return std::string("Trikkos::DistributedWorkspace::") + name;
+    };
+    const auto buffer = [&](const char* name, std::int64_t words) {
+      return Buffer(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(name)), words);
+    };
+    const auto host_buffer = [&](const char* name, std::int64_t words) {
+      return HostBuffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, label(name)), words);
+    };
+    const std::int64_t words = RankWords<T>::count(m_count);
+    m_storage = buffer("storage", m_blocks.rows() > 0 ? storage_words() : 0);
+    m_tree = buffer("tree", m_count * m_layout.words);
+    m_bounds = buffer("bounds", 4 * m_count);
+    m_host_mine = host_buffer("mine", words);
+    m_host_all = host_buffer("all", words * m_blocks.ranks());
+    if constexpr (is_host_v<Exec>) {
+      m_mine = m_host_mine;
+      m_all = m_host_all;
+    } else {
+      m_mine = buffer("mine", words);
+      m_all = buffer("all", words * m_blocks.ranks());
+    }
+    m_words = Kokkos::View<std::int64_t*, Memory>(
+        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("found")),
+        2 * Diagnosis::words);
+    reset(exec);
+    exec.fence("Trikkos::DistributedWorkspace");  // other ranks may be faster
+  }
+
+  std::int64_t storage_words() const {
+    return m_method->shared_words() + m_count * m_method->storage_words();
+  }
+  bool is_empty() const { return m_count == 0 || m_blocks.total() == 0; }
+  Diagnosis found_in_rows() const { return {m_words.data(), m_count}; }
+  Diagnosis found_in_ranks() const { return {m_words.data() + Diagnosis::words, m_count}; }
+
+  void reset(const Exec& exec) const {
+    Kokkos::parallel_for("Trikkos::DistributedWorkspace::reset", range(exec, 1),
+                         ResetBoth{found_in_rows(), found_in_ranks()});
+  }
+
+  /// The segments of this rank, to the host.
+  void reduce(const Exec& exec, const BlockProblem<T>& problem) const {
+    reset(exec);
+    if (!is_empty()) {
+      const PackedSegments<T> segments{m_mine.data() + RankWords<T>::header};
+      if (m_blocks.rows() == 0) {
+        Kokkos::parallel_for("Trikkos::distributed::no_rows", range(exec, m_count),
+                             PutIdentity<T>{segments});
+      } else {
+        m_method->reduce(exec, problem, segments);
+      }
+    }
+    if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, m_host_mine, m_mine);
+    exec.fence("Trikkos::solve: the words of this rank are on the host");
+  }
+  /// Those of all ranks to all, or the fault of one.
+  void exchange(const Fault& fault) const {
+    const std::int64_t words = RankWords<T>::count(m_count);
+    m_host_mine(0) = T(static_cast<Real<T>>(fault.kind));
+    m_blocks.comm().gather_to_all(m_host_mine.data(), m_host_all.data(), words);
+    for (int r = 0; r < m_blocks.ranks(); ++r)
+      for (const Fault::Kind kind : {Fault::argument, Fault::other})
+        if (m_host_all(r * words) == T(static_cast<Real<T>>(kind)))
+          raise(m_blocks.comm(), fault, kind, r);
+  }
+  void substitute(const Exec& exec, const BlockProblem<T>& problem) const {
+    if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, m_all, m_host_all);
+    const bool periodic = m_boundary == Boundary::periodic;
+    const PackedBounds<T> bounds{m_bounds.data()};
+    const ChainCoarse<T> chain{m_tree.data(), m_layout, periodic, SolveRanks<T>::rows_of_rank,
+                               found_in_ranks()};
+    Kokkos::parallel_for("Trikkos::distributed::ranks", range(exec, m_count),
+                         SolveRanks<T>{m_all.data(), m_count, m_blocks.rank(), chain, bounds});
+    if (m_blocks.rows() == 0) return;
+    m_method->substitute(exec, problem, bounds);
+  }
+
+  /// A report (Trikkos_Diagnosis.hpp) of a row of this rank, as of one of the whole.
+  std::int64_t in_all(std::int64_t code) const {
+    if (code == Diagnosis::clear) return code;
+    const std::int64_t n = m_blocks.rows(), row = code / 4;
+    return 4 * (row / n * m_blocks.total() + m_blocks.first() + row % n) + code % 4;
+  }
+  /// The same of the first or the last row of a rank.
+  std::int64_t at_rank(std::int64_t code) const {
+    if (code == Diagnosis::clear) return code;
+    constexpr std::int64_t rows = SolveRanks<T>::rows_of_rank;
+    const std::int64_t end = code / 4 % (rows * m_blocks.ranks());
+    const std::int64_t system = code / 4 / (rows * m_blocks.ranks());
+    const int rank = static_cast<int>(end / rows);
+    const std::int64_t row = end % rows == 0 ? m_blocks.first(rank) : m_blocks.end(rank) - 1;
+    const std::int64_t total = m_blocks.total();
+    return 4 * (system * total + std::clamp<std::int64_t>(row, 0, total - 1)) + code % 4;
+  }
+
+  RowBlocks m_blocks;
+  std::int64_t m_count;
+  Boundary m_boundary;
+  Options m_options;
+  TeamLayout m_layout;  // of the ranks
+  std::optional<Method> m_method;
+  Buffer m_storage, m_tree, m_bounds;
+  HostBuffer m_host_mine, m_host_all;
+  Buffer m_mine, m_all;                         // the same two, where kernels can reach them
+  Kokkos::View<std::int64_t*, Memory> m_words;  // of found_in_rows, then of found_in_ranks
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_COARSELAYOUT_HPP
+#define TRIKKOS_IMPL_COARSELAYOUT_HPP
+
+#include <bit>
+#include <impl/partition/Trikkos_SegmentTree.hpp>
+
+/// \file
+/// Where the segments of the reduced system lie, level by level, and the values at their ends
+/// (Trikkos_ReducedSystem.hpp).
+
+namespace Trikkos::Impl {
+
+inline constexpr int coarse_levels = 7, coarse_lanes = 1 << coarse_levels;
+
+/// The same, fewer where the segments of so many would not fit into the scratch of a team.
+template <class T, int W>
+struct CoarseTree {
+  static constexpr int levels = W * sizeof(T) > 16 ? coarse_levels - 1 : coarse_levels;
+  static constexpr int lanes = 1 << levels;
+  static_assert(lanes * Segment<T, W>::words * sizeof(T) < 40 * 1024);
+};
+
+/// A level of the coarse tree: `count` segments in groups of `CoarseTree::lanes`, or in one of as
+/// many as `lanes`, a power of two.
+struct CoarseLevel {
+  std::int64_t count, groups, segment_offset, node_offset, counter_offset;  // offsets in scalars
+  int lanes;
+};
+
+/// Scalars of the workspace, each of which counts the teams that have merged a group of segments:
+/// the last one of a group above goes on with it. Whoever makes segments sets them to zero.
+template <class T>
+struct Arrivals {
+  T* first;
+  std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION void reset(int rank, int size) const {
+    for (std::int64_t i = rank; i < count; i += size) *counter(first + i) = 0;
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION std::int32_t* counter(T* word) {
+    return reinterpret_cast<std::int32_t*>(word);
+  }
+};
+
+/// How one system spreads over tiles and coarse levels, and where its workspace lies.
+struct TeamLayout {
+  static constexpr int max_levels = 6;
+
+  std::int64_t n = 0, tiles = 0, segments = 0;
+  CoarseLevel level[max_levels];
+  int levels = 0;
+  std::int64_t bounds_offset = 0, counter_offset = 0, counters = 0, words = 0;
+
+  TeamLayout() = default;
+  /// Of systems with W diagonals on either side.
+  template <class T, int W>
+  static TeamLayout of(std::int64_t n, std::int64_t tile_rows, std::int64_t segments_in_tile) {
+    return {n,
+            tile_rows,
+            segments_in_tile,
+            W,
+            CoarseTree<T, W>::lanes,
+            Segment<T, W>::words,
+            MergeNode<T, W>::words};
+  }
+  TeamLayout(std::int64_t n_, std::int64_t tile_rows, std::int64_t segments_in_tile, int W = 1,
+             int lanes = coarse_lanes, int segment_words = Segment<double>::words,
+             int node_words = MergeNode<double>::words)
+      : n(n_) {
+    tiles = (n + tile_rows - 1) / tile_rows;
+    segments = tiles * segments_in_tile;
+    std::int64_t count = segments;
+    do {
+      CoarseLevel& l = level[levels++];
+      l.count = count;
+      l.groups = (count + lanes - 1) / lanes;
+      l.lanes = l.groups > 1 ? lanes : static_cast<int>(std::bit_ceil(std::uint64_t(count)));
+      l.segment_offset = words;
+      words += segment_words * count;
+      l.node_offset = words;
+      words += node_words * lanes * l.groups;
+      count = l.groups;
+    } while (count > 1);
+    bounds_offset = words;
+    words += 2 * W * (segments + 1);
+    counter_offset = words;
+    for (int l = 1; l < levels; ++l) {
+      level[l].counter_offset = words;
+      words += level[l].groups;
+    }
+    counters = words - counter_offset;
+  }
+  /// In the workspace of a system.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION Arrivals<T> arrivals(T* work) const {
+    return {work + counter_offset, counters};
+  }
+};
+
+/// Among the bounds of `count` neighbouring segments, which start with x(-W), 2W apart, those of
+/// all of them as one.
+template <class T, int W>
+struct OuterBounds {
+  T* bounds;
+  std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(int k) const {
+    return bounds[k < 2 * W ? k : 2 * W * (count - 1) + k];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void put(const Bounds<T, W>& b) const { put_bounds(*this, b); }
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<T, W> get() const { return bounds_from<T, W>(*this); }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Tests of Trikkos::mpi: every rank runs all of them, in the same order. A test that hangs ends by
+// the alarm, and mpirun ends the other ranks.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <Kokkos_Core.hpp>
+#include <cstdio>
+
+#include <mpi.h>
+
+namespace {
+
+constexpr unsigned longest_seconds = 120;
+
+/// Of ranks beside the first: what fails, and nothing else.
+class Failures : public testing::EmptyTestEventListener {
+ public:
+  explicit Failures(int rank) : m_rank(rank) {}
+
+ private:
+  void OnTestPartResult(const testing::TestPartResult& r) override {
+    if (r.failed())
+      std::printf("rank %d, %s:%d: %s\n", m_rank, r.file_name(), r.line_number(), r.message());
+  }
+  int m_rank;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  alarm(longest_seconds);
+  MPI_Init(&argc, &argv);
+  testing::InitGoogleTest(&argc, argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank > 0) {
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new Failures(rank));
+  }
+  int failed = 0, failed_somewhere = 0;
+  {
+    const Kokkos::ScopeGuard kokkos(argc, argv);
+    failed = RUN_ALL_TESTS();
+  }
+  MPI_Allreduce(&failed, &failed_somewhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failed_somewhere;
+}
