@@ -56,7 +56,7 @@ class KernelFactors {
   using value_type = T;
 
   /// Aborts where the memory is strided or too small, or where the algorithm has no factors (`pcr`,
-  /// `spike`, of a pentadiagonal matrix all but `thomas`).
+  /// `spike`).
   /// \param memory   of rank 1 and any value type, contiguous, of `factor_memory_bytes` at least;
   ///                 nobody else may write there as long as the factors are used
   /// \param n        rows
@@ -73,8 +73,6 @@ class KernelFactors {
     static_assert(Memory::rank() == 1, "Trikkos::KernelFactors: memory must have rank 1");
     if (options.algorithm() == Algorithm::pcr || options.algorithm() == Algorithm::spike)
       Kokkos::abort("Trikkos::KernelFactors: algorithm is pcr or spike, expected another");
-    if (half_bandwidth > 1 && options.algorithm() != Algorithm::thomas)
-      Kokkos::abort("Trikkos::KernelFactors: expected algorithm thomas (A is pentadiagonal)");
     if (!memory.span_is_contiguous())
       Kokkos::abort("Trikkos::KernelFactors: memory is strided, expected a contiguous View");
     if (memory.extent(0) * sizeof(typename Memory::value_type) <

@@ -298,72 +298,6 @@ TEST(TEST_CATEGORY, factored_pentadiagonal_follows_an_update) {
   }
 }
 
-// ---- inside kernels
-
-/// A thread, or one for its team, factors; all threads solve.
-struct SolveWithKernelFactors {
-  DeviceBatch<double> systems;
-  Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory;
-  Infos info;
-
-  KOKKOS_FUNCTION auto factors(int k) const {
-    return Trikkos::KernelFactors<double, 2>(
-        Kokkos::subview(memory, k, Kokkos::ALL), systems.b.extent(1),
-        Options{}.algorithm(Algorithm::thomas), systems.A.boundary);
-  }
-  KOKKOS_FUNCTION int solve(int k) const {
-    return Trikkos::solve(Trikkos::this_thread, factors(k), Many::row_of(systems.b, k),
-                          Many::row_of(systems.x, k));
-  }
-  KOKKOS_FUNCTION void operator()(int k) const {
-    const int result = Trikkos::factor(Trikkos::this_thread, systems.matrix(k), factors(k));
-    const int solved = solve(k);
-    info(k) = solved == result ? result : -1;
-  }
-  KOKKOS_FUNCTION void operator()(
-      const Kokkos::TeamPolicy<TEST_EXECSPACE>::member_type& member) const {
-    const int k = member.league_rank();
-    const int result = Trikkos::factor(member, systems.matrix(k), factors(k));
-    Kokkos::single(Kokkos::PerTeam(member), [&] { info(k) = solve(k) == result ? result : -1; });
-  }
-};
-
-TEST(TEST_CATEGORY, factored_pentadiagonal_inside_kernels) {
-  const TEST_EXECSPACE exec;
-  constexpr int count = 4, bad = 2;
-  for (const auto boundary : {Boundary::open, Boundary::periodic})
-    for (const std::int64_t n : {1, 2, 3, 4, 5, 6, 100}) {
-      SCOPED_TRACE(std::to_string(n) + " rows, " + name(boundary));
-      Batch<double> batch;
-      for (int k = 0; k < count; ++k) {
-        batch.A.push_back(make<double>(Family::dominant, n, k, boundary));
-        batch.b.push_back(random_rhs<double>(n, k));
-      }
-      batch.A[bad].diag[n / 2] = std::numeric_limits<double>::quiet_NaN();
-      const DeviceBatch<double> device(batch, Many::Layout::left);
-      const auto bytes = Trikkos::factor_memory_bytes<double, 2>(
-          n, Options{}.algorithm(Algorithm::thomas), boundary);
-      const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory("memory", count,
-                                                                               bytes / 8 + 1);
-      const SolveWithKernelFactors kernel{device, memory, Infos("info", count)};
-      for (const bool by_teams : {false, true}) {
-        if (by_teams)
-          Kokkos::parallel_for(
-              "teams", Kokkos::TeamPolicy<TEST_EXECSPACE>(exec, count, Kokkos::AUTO), kernel);
-        else
-          Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(exec, 0, count),
-                               kernel);
-        const auto info = Reference::to_host(kernel.info);
-        for (int k = 0; k < count; ++k) {
-          EXPECT_EQ(info[k], k == bad ? 1 + n / 2 : 0);
-          if (k != bad) {
-            EXPECT_LE(batch.eta(k, device.solution(k)), 1e-15);
-          }
-        }
-      }
-    }
-}
-
 TEST(TEST_CATEGORY, factored_pentadiagonal_errors_say_what_is_wrong) {
   const TEST_EXECSPACE exec;
   using View = Kokkos::View<double*, TEST_EXECSPACE>;
@@ -382,9 +316,6 @@ TEST(TEST_CATEGORY, factored_pentadiagonal_errors_say_what_is_wrong) {
               std::string("Trikkos::Plan: A has 3 systems, expected one (algorithm ") +
                   name(algorithm) +
                   (algorithm == Algorithm::thomas ? ", A is pentadiagonal)" : ")"));
-  EXPECT_EQ(
-      plan(v, Options{}.algorithm(Algorithm::thomas).thomas({Trikkos::Corners::sherman_morrison})),
-      "Trikkos::Plan: options of thomas are given, expected none (A is pentadiagonal)");
 }
 
 }  // namespace Test::Five
