@@ -146,11 +146,10 @@ class Solver {
 /// 0 for each system that was solved.
 template <class T, int W>
 std::vector<int> Solver<T, W>::launch(int count) {
-  if constexpr (W == 1) {  // of others there are neither
+  if constexpr (W == 1)  // others take memory
     if (m_method.level == Level::thread) return solve_by_threads(m_systems, count);
-    if (m_method.level == Level::thread_with_factors)
-      return solve_by_threads_with_factors(m_systems, count, m_method.options);
-  }
+  if (m_method.level == Level::thread_with_factors)
+    return solve_by_threads_with_factors(m_systems, count, m_method.options);
   if (m_method.level == Level::team) return solve_by_teams(m_systems, count, m_method.options);
   if (m_method.level == Level::thread_in_memory)
     return solve_by_threads_in_memory(m_systems, count, m_method.options);
