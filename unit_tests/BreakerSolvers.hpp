@@ -67,9 +67,10 @@ class Solver {
  public:
   Solver(const Method& method, std::int64_t n, Boundary boundary, int capacity)
       : m_method(method),
-        m_work(m_exec, is_host_call(method.level) && method.level != Level::plan ? n : 0,
-               method.level == Level::call ? 1 : capacity,
-               method.level == Level::plan ? Options{} : method.options),
+        m_work(
+            m_exec, is_host_call(method.level) && method.level != Level::plan ? n : 0,
+            method.level == Level::call ? 1 : capacity,
+            is_host_call(method.level) && method.level != Level::plan ? method.options : Options{}),
         m_memory("systems", layout(capacity, n)),
         m_systems(systems(boundary)),
         m_host(Kokkos::create_mirror_view(m_memory)) {}
