@@ -19,15 +19,17 @@
 /// |--------------------------------------|-----------|-------------|------------------------|
 /// | `automatic`, `segmented`, `factored` | rotations | 6, ring 10  | 50, ring 100           |
 /// | `thomas`                             | LU        | 3, ring 5   | 5, ring 9              |
+/// | pentadiagonal: rotations             | rotations | 10, ring 18 | 100, ring 200          |
+/// | pentadiagonal: `thomas`              | LU        | 5, ring 9   | 9, ring 17             |
 ///
 /// (Real scalars.) To factor takes about 50 flops a row by rotations, 4 of them divisions or roots,
-/// a ring 250; LU 15 and 3 divisions. A solve reads the factors and b once and writes x
-/// twice. With `Corners::sherman_morrison` a ring has 4 words a row and another pass over x.
-/// Pentadiagonal matrices have a KernelFactors<T, 2> and `thomas`: 5 words a row and 9 flops, of a
-/// ring 9 and 17.
+/// a ring 250; LU 15 and 3 divisions; pentadiagonal matrices, which have a KernelFactors<T, 2>,
+/// about 120 (ring 900) and 30. A solve reads the factors and b once and writes x twice. With
+/// `Corners::sherman_morrison` a ring has 4 words a row (pentadiagonal: 7) and another pass over x.
 ///
 /// Stability: rotations are backward stable for every nonsingular A, each row by itself
-/// (`Scaling::rows`); no error was seen to add up along a matrix of 10^6 rows. LU does not pivot
+/// (`Scaling::rows`); no error was seen to add up along a matrix of 10^6 rows (pentadiagonal:
+/// 20 000). LU does not pivot
 /// and is for diagonally dominant or positive definite A; what it cannot do is flagged. Either is
 /// for one thread: a matrix each, or one that a team shares, its threads with a right-hand side
 /// each.
@@ -56,7 +58,7 @@ class KernelFactors {
   using value_type = T;
 
   /// Aborts where the memory is strided or too small, or where the algorithm has no factors (`pcr`,
-  /// `spike`, of a pentadiagonal matrix all but `thomas`).
+  /// `spike`).
   /// \param memory   of rank 1 and any value type, contiguous, of `factor_memory_bytes` at least;
   ///                 nobody else may write there as long as the factors are used
   /// \param n        rows
@@ -73,8 +75,6 @@ class KernelFactors {
     static_assert(Memory::rank() == 1, "Trikkos::KernelFactors: memory must have rank 1");
     if (options.algorithm() == Algorithm::pcr || options.algorithm() == Algorithm::spike)
       Kokkos::abort("Trikkos::KernelFactors: algorithm is pcr or spike, expected another");
-    if (half_bandwidth > 1 && options.algorithm() != Algorithm::thomas)
-      Kokkos::abort("Trikkos::KernelFactors: expected algorithm thomas (A is pentadiagonal)");
     if (!memory.span_is_contiguous())
       Kokkos::abort("Trikkos::KernelFactors: memory is strided, expected a contiguous View");
     if (memory.extent(0) * sizeof(typename Memory::value_type) <

@@ -53,12 +53,14 @@ struct PcrOptions {
   bool operator==(const PcrOptions&) const = default;
 };
 
-/// How `Algorithm::thomas` treats the two corners of a periodic matrix.
+/// How `Algorithm::thomas` treats the corners of a periodic matrix, W rows and columns each for W
+/// diagonals on either side.
 enum class Corners {
-  bordered,  ///< the last row and column are carried along
-  /// They are taken out as a matrix of rank one, and x is corrected for it (Gloster et al. 2019,
-  /// equations 12 to 15). Where the correction may cancel digits the Status says `unstable`.
-  /// Another pass over x: with a Plan 48 bytes an unknown in double, `bordered` 32.
+  bordered,  ///< the last W rows and columns are carried along
+  /// They are taken out as a matrix of rank W, and x is corrected for it (Gloster et al. 2019,
+  /// equations 12 to 15; Woodbury where W = 2). Where the correction may cancel digits the Status
+  /// says `unstable`. Another pass over x: with a Plan 48 bytes an unknown in double, `bordered`
+  /// 32.
   sherman_morrison
 };
 

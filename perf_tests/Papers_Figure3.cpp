@@ -23,13 +23,16 @@ ConstantWay<Batch> published(const char* name) {
           }};
 }
 
-std::vector<ConstantWay<Batch>> all_ways() {
+std::vector<ConstantWay<Batch>> open_ways() {
+  using Trikkos::Algorithm;
+  using Trikkos::Options;
   std::vector<ConstantWay<Batch>> ways = {
       published<Lhs::own>("own matrices, as cuPentBatch, factored before"),
       published<Lhs::constant>("one matrix, as cuPentConstantBatch"),
       published<Lhs::uniform>("one matrix, as cuPentUniformBatch"),
       with_own_matrices<Batch>("own matrices, segmented", {}),
-      with_plan<Batch>("one matrix, Plan", {})};
+      with_plan<Batch>("one matrix, thomas", Options{}.algorithm(Algorithm::thomas)),
+      with_plan<Batch>("one matrix, factored", Options{}.algorithm(Algorithm::factored))};
 #if defined(KOKKOS_ENABLE_CUDA) && defined(TRIKKOS_HAVE_CUSPARSE)
   ways.push_back({"own matrices, cuSPARSE gpsvInterleavedBatch",
                   [](const Perf::Harness& h, const Batch& batch) {
@@ -37,6 +40,17 @@ std::vector<ConstantWay<Batch>> all_ways() {
                   }});
 #endif
   return ways;
+}
+
+/// The corners of the paper's rings are treated as in that of cuPentBatch.
+std::vector<ConstantWay<Batch>> periodic_ways() {
+  using Trikkos::Algorithm;
+  using Trikkos::Options;
+  return {with_own_matrices<Batch>("own matrices, segmented", {}),
+          with_plan<Batch>("one matrix, thomas, Woodbury",
+                           Options{}.thomas({Trikkos::Corners::sherman_morrison})),
+          with_plan<Batch>("one matrix, thomas, bordered", Options{}.algorithm(Algorithm::thomas)),
+          with_plan<Batch>("one matrix, factored", Options{}.algorithm(Algorithm::factored))};
 }
 
 }  // namespace
@@ -48,12 +62,19 @@ void figure3(const Arguments& arguments) {
       "hyperdiffusion with sigma = 1. The paper: cuPentConstantBatch\nand cuPentUniformBatch are "
       "faster than cuPentBatch for large N and M, about as fast for small ones, and "
       "cuPentUniformBatch is slightly the\nfaster (V100, curves without numbers; periodic). Here: "
-      "the solve alone, open, caches cold; the paper's three solvers are its recurrences in\n"
-      "Kokkos (Papers_PublishedPent.hpp), not its code.\n\n");
-  const auto matrix = [](const Perf::Exec& exec, std::int64_t n) {
-    return Perf::hyperdiffusion(exec, n, 1);
+      "the solve alone, caches cold; the paper's three solvers are its recurrences in\n"
+      "Kokkos (Papers_PublishedPent.hpp), not its code, and for open systems.\n\nOpen "
+      "systems.\n\n");
+  const auto matrix = [](Trikkos::Boundary boundary) {
+    return [boundary](const Perf::Exec& exec, std::int64_t n) {
+      Perf::FiveBands A = Perf::hyperdiffusion(exec, n, 1);
+      A.boundary = boundary;
+      return A;
+    };
   };
-  print_constant<Batch>(arguments, matrix, all_ways());
+  print_constant<Batch>(arguments, matrix(Trikkos::Boundary::open), open_ways());
+  std::printf("Periodic systems.\n\n");
+  print_constant<Batch>(arguments, matrix(Trikkos::Boundary::periodic), periodic_ways());
 }
 
 }  // namespace Papers

@@ -78,7 +78,8 @@ void memory(const Arguments& arguments) {
   print_matrix<Perf::FiveBands>(
       "Pentadiagonal", arguments,
       [](const Perf::Exec& exec, std::int64_t n) { return Perf::hyperdiffusion(exec, n, 1); },
-      {{"one matrix, Plan", Options{}}});
+      {{"one matrix, factored", Options{}.algorithm(Algorithm::factored)},
+       {"one matrix, thomas", Options{}.algorithm(Algorithm::thomas)}});
 }
 
 }  // namespace Papers

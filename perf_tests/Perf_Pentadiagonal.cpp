@@ -27,8 +27,9 @@ Perf::Time plan(const Harness& h, const Perf::ConstantPentadiagonal& p) {
   return h.time_of(plan, [&] { Trikkos::solve(h.exec(), plan, b, x); });
 }
 /// What a plan chooses, for its name.
-const char* algorithm_of_plan(const Harness& h, std::int64_t n) {
-  return name(Trikkos::Plan(h.exec(), Perf::hyperdiffusion(h.exec(), n, 1)).algorithm());
+const char* algorithm_of_plan(const Harness& h, const ManySystems& systems) {
+  const auto A = Perf::hyperdiffusion(h.exec(), systems.n, 1);
+  return name(Trikkos::Plan(h.exec(), A, {}, systems.count).algorithm());
 }
 
 /// add(name, solver)
@@ -72,7 +73,7 @@ void add_own(Harness& harness, const ManySystems& systems, bool dominant) {
 void add_constant(Harness& harness, const ManySystems& systems) {
   const auto add = adder<Perf::ConstantPentadiagonal>(
       harness, "constant/double/" + Perf::name(systems), {systems, false});
-  add(std::string("plan_") + algorithm_of_plan(harness, systems.n), plan);
+  add(std::string("plan_") + algorithm_of_plan(harness, systems), plan);
 #ifdef TRIKKOS_HAVE_LAPACK
   if constexpr (Perf::on_host)
     if (!systems.interleaved) add("lapack_gbtrs", Perf::lapack_gbtrs);

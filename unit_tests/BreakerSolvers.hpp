@@ -67,9 +67,10 @@ class Solver {
  public:
   Solver(const Method& method, std::int64_t n, Boundary boundary, int capacity)
       : m_method(method),
-        m_work(m_exec, is_host_call(method.level) && method.level != Level::plan ? n : 0,
-               method.level == Level::call ? 1 : capacity,
-               method.level == Level::plan ? Options{} : method.options),
+        m_work(
+            m_exec, is_host_call(method.level) && method.level != Level::plan ? n : 0,
+            method.level == Level::call ? 1 : capacity,
+            is_host_call(method.level) && method.level != Level::plan ? method.options : Options{}),
         m_memory("systems", layout(capacity, n)),
         m_systems(systems(boundary)),
         m_host(Kokkos::create_mirror_view(m_memory)) {}
@@ -146,11 +147,10 @@ class Solver {
 /// 0 for each system that was solved.
 template <class T, int W>
 std::vector<int> Solver<T, W>::launch(int count) {
-  if constexpr (W == 1) {  // of others there are neither
+  if constexpr (W == 1)  // others take memory
     if (m_method.level == Level::thread) return solve_by_threads(m_systems, count);
-    if (m_method.level == Level::thread_with_factors)
-      return solve_by_threads_with_factors(m_systems, count, m_method.options);
-  }
+  if (m_method.level == Level::thread_with_factors)
+    return solve_by_threads_with_factors(m_systems, count, m_method.options);
   if (m_method.level == Level::team) return solve_by_teams(m_systems, count, m_method.options);
   if (m_method.level == Level::thread_in_memory)
     return solve_by_threads_in_memory(m_systems, count, m_method.options);

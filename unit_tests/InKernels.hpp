@@ -97,17 +97,17 @@ struct SolveByThreadInMemory {
 };
 
 /// With factors that it makes before.
-template <class T>
+template <class T, int W>
 struct SolveByThreadWithFactors {
-  Systems<T> systems;
+  Systems<T, W> systems;
   Trikkos::Options options;
   Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> memory;
   Infos info;
 
   KOKKOS_FUNCTION void operator()(int k) const {
-    const Trikkos::KernelFactors<T> F(Kokkos::subview(memory, k, Kokkos::ALL),
-                                      static_cast<std::int64_t>(systems.diag.extent(1)), options,
-                                      systems.boundary);
+    const Trikkos::KernelFactors<T, W> F(Kokkos::subview(memory, k, Kokkos::ALL),
+                                         static_cast<std::int64_t>(systems.diag.extent(1)), options,
+                                         systems.boundary);
     const int factored = Trikkos::factor(Trikkos::this_thread, systems.matrix(k), F);
     const int solved = Trikkos::solve(Trikkos::this_thread, F, systems.row(systems.b, k),
                                       systems.row(systems.x, k));
@@ -159,15 +159,15 @@ std::vector<int> solve_by_threads_in_memory(const Systems<T, W>& systems, int co
   return Reference::to_host(info);
 }
 
-template <class T>
-std::vector<int> solve_by_threads_with_factors(const Systems<T>& systems, int count,
+template <class T, int W>
+std::vector<int> solve_by_threads_with_factors(const Systems<T, W>& systems, int count,
                                                const Trikkos::Options& options) {
   const auto memory = memory_of_threads(
-      count, Trikkos::factor_memory_bytes<T>(static_cast<std::int64_t>(systems.diag.extent(1)),
-                                             options, systems.boundary));
+      count, Trikkos::factor_memory_bytes<T, W>(static_cast<std::int64_t>(systems.diag.extent(1)),
+                                                options, systems.boundary));
   const Infos info("info", count);
   Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(0, count),
-                       SolveByThreadWithFactors<T>{systems, options, memory, info});
+                       SolveByThreadWithFactors<T, W>{systems, options, memory, info});
   return Reference::to_host(info);
 }
 

@@ -170,6 +170,12 @@ TEST(TEST_CATEGORY, breaker_pentadiagonal) {
   for (const Algorithm algorithm :
        {Algorithm::automatic, Algorithm::segmented, Algorithm::factored, Algorithm::thomas})
     expect_unbroken<2>({Options{}.algorithm(algorithm), Level::plan}, 24);
+  expect_unbroken<2>({Options{}.thomas({Trikkos::Corners::sherman_morrison}), Level::plan}, 24);
+}
+TEST(TEST_CATEGORY, breaker_pentadiagonal_factors_in_threads) {
+  for (const Options& options : {Options{}, Options{}.algorithm(Algorithm::thomas),
+                                 Options{}.thomas({Trikkos::Corners::sherman_morrison})})
+    expect_unbroken<2>({options, Level::thread_with_factors}, 60);
 }
 TEST(TEST_CATEGORY, breaker_pentadiagonal_in_batches) {
   for (const Level level : {Level::batch, Level::interleaved})

@@ -48,6 +48,7 @@ struct LaneSystems {
     return l < count ? l : count - 1;
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
+    prefetch(first_row + k);
     const V d = load_lanes<T>(b, count, first_row + k);
     if constexpr (ComputedMatrices<Matrices>) {
       const auto row = [&](int l) { return A[system_of(l)].row(first_row + k); };
@@ -73,8 +74,9 @@ struct LaneSystems {
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation(std::int64_t k) const {
     if (k >= m) return unit_equation<V, W>();
-    return k < inner_rows() && first_row + k >= W ? inner_equation(k)
-                                                  : LaneSystems(*this).edge_equation(k);
+    if (k < inner_rows() && first_row + k >= W) return inner_equation(k);
+    prefetch(first_row + k);
+    return LaneSystems(*this).edge_equation(k);
   }
   KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V, W>& row) const {
     back[k] = row;
@@ -82,6 +84,15 @@ struct LaneSystems {
   KOKKOS_FORCEINLINE_FUNCTION const BackRow<V, W>& kept(std::int64_t k) const { return back[k]; }
   KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
     store_lanes(x, stored, first_row + k, v);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i) const {
+    const std::int64_t n = A.first.n;
+    if constexpr (!ComputedMatrices<Matrices>)
+      for (int j = 0; j < 2 * W + 1; ++j) prefetch_lanes<false>(A.band(j), i, n);
+    prefetch_lanes<false>(b, i, n);
+    prefetch_lanes<true>(x, i, n);
   }
 };
 

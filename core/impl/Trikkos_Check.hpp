@@ -179,8 +179,6 @@ inline void check_options(const char* function, const Options& options, int W = 
 
   if (algorithm != Algorithm::thomas && options.thomas() != ThomasOptions{})
     refuse("options of thomas are given", "none" + of_algorithm);
-  if (W > 1 && options.thomas() != ThomasOptions{})
-    refuse("options of thomas are given", "none (A is pentadiagonal)");
 }
 
 }  // namespace Trikkos::Impl

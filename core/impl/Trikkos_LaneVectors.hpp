@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_LANEVECTORS_HPP
 #define TRIKKOS_IMPL_LANEVECTORS_HPP
 
+#include <cstring>
 #include <impl/Trikkos_System.hpp>
 
 /// \file
@@ -47,12 +48,34 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes<T> load_lanes(const Vectors<const T>& from, in
   return gathered<T>([&](int l) { return p[l * stride]; }, lanes);
 }
 
+/// Asks for what follows row i of n: some rows later, of the same systems or of those that come
+/// next, `step` systems further on. Of systems side by side, each a stream and so more than the
+/// hardware follows, the line of one lane, by turns; of others, whose rows may lie in a page each,
+/// a row of all lanes.
+template <bool to_write, class T>
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_lanes(const Vectors<T>& of, std::int64_t i,
+                                                std::int64_t n,
+                                                int step = lane_count<std::remove_const_t<T>>) {
+  constexpr int width = lane_count<std::remove_const_t<T>>, second_level = 2;
+  const std::int64_t ahead = i + 2 * width;
+  const bool is_next = ahead >= n;
+  const std::int64_t lane = of.system_stride > of.row_stride ? i % width : 0;
+  [[maybe_unused]] const T* const p = of.data + (is_next ? ahead - n : ahead) * of.row_stride +
+                                      (is_next ? lane + step : lane) * of.system_stride;
+  KOKKOS_IF_ON_HOST((__builtin_prefetch(p, to_write, second_level);))
+}
+
 /// Where `stored` has a bit.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void store_lanes(const Vectors<T>& to, unsigned stored, std::int64_t i,
                                              const Lanes<T>& v) {
   T* const p = to.data + i * to.row_stride;
   if (stored == all_lanes<T>) {
+    if constexpr (!is_complex_v<T>)
+      if (to.system_stride == 1) {
+        std::memcpy(p, &v, sizeof(v));  // one store, of which more can wait for memory
+        return;
+      }
     for (int l = 0; l < lane_count<T>; ++l) p[l * to.system_stride] = lane(v, l);
   } else {
     for (int l = 0; l < lane_count<T>; ++l)

@@ -58,8 +58,16 @@ struct SolveFactoredLanes {
     const std::int64_t n = factors.n;
     const int count = many > 1 ? width : tiles[t].count;
     const T* starts[many];
-    for (int j = 0; j < many; ++j) starts[j] = problem.b[tiles[t + j].first].data;
+    T* solutions[many];
+    for (int j = 0; j < many; ++j) {
+      starts[j] = problem.b[tiles[t + j].first].data;
+      solutions[j] = problem.x[tiles[t + j].first].data;
+    }
     Vectors<const T> b = problem.b;  // strides of its own would be looked at for each vector
+    Vectors<T> solution = problem.x;
+    // longer streams than a page are left to the hardware
+    constexpr std::int64_t page = 4096 / sizeof(T);
+    const bool asks_ahead = n <= page || b.system_stride < b.row_stride;
     const auto word = [&](int band, std::int64_t i) {
       return in_all_lanes(factors.at(band, i, 0));
     };
@@ -75,6 +83,11 @@ struct SolveFactoredLanes {
       load_words(F::lower, i, words);
       for (int j = 0; j < many; ++j) {
         b.data = starts[j];
+        solution.data = solutions[j];
+        if (asks_ahead) {
+          prefetch_lanes<false>(b, i, n, many * width);
+          prefetch_lanes<true>(solution, i, n, many * width);
+        }
         const V d = load_lanes<T>(b, count, i);
         push_next(v[j], product(inverse, d), multiplier);
         z[i * many + j] = v[j][0];

@@ -6,6 +6,7 @@
 
 #include <impl/factored/Trikkos_FactoredSweep.hpp>
 #include <impl/factored/Trikkos_OrthogonalFactors.hpp>
+#include <impl/factored/Trikkos_WideOrthogonalFactors.hpp>
 #include <impl/thomas/Trikkos_ShermanMorrison.hpp>
 
 /// \file
@@ -37,18 +38,17 @@ class PlainFactors {
 };
 
 /// The same of a periodic matrix without its corners, and the correction for them.
-template <class T>
+template <class T, int W = 1>
 class PlainCorrectedFactors {
  public:
   KOKKOS_INLINE_FUNCTION PlainCorrectedFactors(std::int64_t n, bool, T* data)
       : m_factors(n, data) {}
 
   static KOKKOS_INLINE_FUNCTION constexpr std::int64_t words(std::int64_t n, bool) {
-    return CorrectedFactors<T>(n, nullptr).words;
+    return CorrectedFactors<T, W>(n, nullptr).words;
   }
-  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Bands<T>& A) const {
-    const std::int64_t bad = factor_rows(WithoutCorners<T>(A), m_factors.open);
-    return bad >= 0 || make_correction(A, m_factors) ? bad : A.n - 1;
+  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Bands<T, W>& A) const {
+    return factor_rows(A, m_factors);
   }
   KOKKOS_INLINE_FUNCTION Real<T> solve(const Strided<const T>& b, const Strided<T>& x) const {
     sweep(
@@ -57,7 +57,7 @@ class PlainCorrectedFactors {
   }
 
  private:
-  CorrectedFactors<T> m_factors;
+  CorrectedFactors<T, W> m_factors;
 };
 
 /// A type as an argument.
@@ -66,18 +66,15 @@ struct As {
   using type = Type;
 };
 
-/// f(As<form>{}) with the form that the options ask for: of W > 1 there is one.
+/// f(As<form>{}) with the form that the options ask for.
 template <class T, int W = 1, class F>
 KOKKOS_INLINE_FUNCTION constexpr auto with_factors(const Options& options, std::int64_t n,
                                                    bool periodic, const F& f) {
-  if constexpr (W > 1) {
-    return f(As<PlainFactors<T, W>>{});
-  } else {
-    if (options.algorithm() != Algorithm::thomas) return f(As<OrthogonalFactors<T>>{});
-    const bool corrects = options.thomas().corners == Corners::sherman_morrison;
-    if (corrects && periodic && n > 1) return f(As<PlainCorrectedFactors<T>>{});
-    return f(As<PlainFactors<T>>{});
-  }
+  using Orthogonal = std::conditional_t<W == 1, OrthogonalFactors<T>, WideOrthogonalFactors<T, W>>;
+  if (options.algorithm() != Algorithm::thomas) return f(As<Orthogonal>{});
+  const bool corrects = options.thomas().corners == Corners::sherman_morrison;
+  if (corrects && periodic && n > W) return f(As<PlainCorrectedFactors<T, W>>{});
+  return f(As<PlainFactors<T, W>>{});
 }
 
 }  // namespace Trikkos::Impl

@@ -8,14 +8,16 @@
 #include <impl/thomas/Trikkos_Thomas.hpp>
 
 /// \file
-/// Periodic matrices as open ones plus a matrix of rank one (Gloster et al. 2019,
-/// equations 12 to 15; their 13b still shows the corners in A', their 14 has x for z):
+/// Periodic matrices as open ones plus a matrix of rank W (Sherman and Morrison; Woodbury for W >
+/// 1):
 ///
-///   A = A' + u v^T    u = (-b_0, 0, ..., 0, A(n-1, 0))    v = (1, 0, ..., 0, -A(0, n-1) / b_0)
-///   A' y = d          A' z = u                            x = y - z (v^T y) / (1 + v^T z)
+///   A = A' + u v^T    u = (D, 0, ..., 0, B)    v^T = (1, 0, ..., 0, D^-1 C)    D = -diag(b_0 ..
+///   b_(W-1)) A' y = d          A' z = u                 x = y - z (1 + v^T z)^-1 v^T y
 ///
-/// The first entry of A' is 2 b_0, its last one b_(n-1) + A(0, n-1) A(n-1, 0) / b_0. It is
-/// dominant if A is.
+/// with the corners C, the first W rows of the last W columns, and B, the last W rows of the first
+/// W columns. A' is 2 b_i in its first W rows, and in its last W rows and columns less by B D^-1 C.
+/// It is dominant if A is. (W = 1: Gloster et al. 2019, equations 12 to 15; their 13b still shows
+/// the corners in A', their 14 has x for z.)
 ///
 /// Errors: of A' they are |A'| (|y| + |theta| |z|) units, theta = v^T x being what z is multiplied
 /// by. So relative to |A| |x| they grow by (1 + |v|)^2 (1 + 2 |z|) at most, v without its 1, which
@@ -24,56 +26,141 @@
 
 namespace Trikkos::Impl {
 
-/// The rows of A', of more than one row.
-template <class T>
+/// The rows of A', of more than W rows.
+template <class T, int W = 1>
 struct WithoutCorners {
-  Bands<T> A;
+  Bands<T, W> A;
   std::int64_t n;
-  T first_u, last_u, last_v;
-  T first_diag, last_diag;
+  T first_u[W];             // D
+  T last_u[W][W] = {};      // B
+  T last_v[W][W] = {};      // D^-1 C, row r of which belongs to v's r-th column
+  T last_block[W][W] = {};  // B D^-1 C
   static constexpr bool periodic = false;
 
-  KOKKOS_FUNCTION explicit WithoutCorners(const Bands<T>& A_)
-      : A(A_),
-        n(A.n),
-        first_u(-A.diag(0)),
-        last_u(A.upper(n - 1)),
-        last_v(quotient(A.lower(0), first_u)),
-        first_diag(A.diag(0) - first_u),
-        last_diag(A.diag(n - 1) - product(last_u, last_v)) {}
+  KOKKOS_FUNCTION explicit WithoutCorners(const Bands<T, W>& A_) : A(A_), n(A.n) {
+    for (int r = 0; r < W; ++r) first_u[r] = -A.diag(r);
+    put_corners(std::make_integer_sequence<int, W>{});
+    for (int r = 0; r < W; ++r)
+      for (int c = 0; c < W; ++c) last_v[r][c] = quotient(last_v[r][c], first_u[r]);
+    for (int r = 0; r < W; ++r)
+      for (int c = 0; c < W; ++c)
+        for (int k = 0; k < W; ++k) last_block[r][c] += product(last_u[r][k], last_v[k][c]);
+  }
 
-  KOKKOS_FORCEINLINE_FUNCTION T lower(std::int64_t i) const { return i > 0 ? A.lower(i) : T(0); }
-  KOKKOS_FORCEINLINE_FUNCTION T diag(std::int64_t i) const {
-    return i == 0 ? first_diag : i == n - 1 ? last_diag : A.diag(i);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION T upper(std::int64_t i) const {
-    return i < n - 1 ? A.upper(i) : T(0);
-  }
+  KOKKOS_FORCEINLINE_FUNCTION T lower(std::int64_t i) const { return entry<-1>(i); }
+  KOKKOS_FORCEINLINE_FUNCTION T diag(std::int64_t i) const { return entry<0>(i); }
+  KOKKOS_FORCEINLINE_FUNCTION T upper(std::int64_t i) const { return entry<1>(i); }
 
   template <int j>
   KOKKOS_FORCEINLINE_FUNCTION T entry(std::int64_t i) const {
-    return j < 0 ? lower(i) : j > 0 ? upper(i) : diag(i);
+    const std::int64_t column = i + j;
+    if (column < 0 || column >= n) return T(0);
+    T v = A.template entry<j>(i);
+    for (int r = 0; r < W; ++r) {
+      if (j == 0 && i == r) v -= first_u[r];
+      for (int c = 0; c < W; ++c)
+        if (i == n - W + r && column == n - W + c) v -= last_block[r][c];
+    }
+    return v;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION T u(std::int64_t i) const {
-    return i == 0 ? first_u : i == n - 1 ? last_u : T(0);
+  /// Column c of u.
+  KOKKOS_FORCEINLINE_FUNCTION T u(std::int64_t i, int c = 0) const {
+    T v(0);
+    for (int r = 0; r < W; ++r) {
+      if (i == r && c == r) v += first_u[r];
+      if (i == n - W + r) v += last_u[r][c];
+    }
+    return v;
   }
-  /// v^T y, of a y given by its ends.
-  KOKKOS_FORCEINLINE_FUNCTION T v(const T& first, const T& last) const {
-    return fused(last_v, last, first);
+  /// Column r of v, transposed, times y.
+  KOKKOS_FORCEINLINE_FUNCTION T v(const Strided<T>& y, int r = 0) const {
+    T sum = y[r];
+    for (int c = 0; c < W; ++c) sum = fused(last_v[r][c], y[n - W + c], sum);
+    return sum;
+  }
+
+ private:
+  /// C into last_v, B into last_u.
+  template <int... k>
+  KOKKOS_FORCEINLINE_FUNCTION void put_corners(std::integer_sequence<int, k...>) {
+    (put_corner<k>(), ...);
+  }
+  /// Those of the diagonals k + 1 from the main one.
+  template <int k>
+  KOKKOS_FORCEINLINE_FUNCTION void put_corner() {
+    constexpr int j = k + 1;
+    for (int r = 0; r < j; ++r) {
+      last_v[r][W - j + r] = A.template entry<-j>(r);
+      last_u[W - j + r][r] = A.template entry<j>(n - j + r);
+    }
+  }
+};
+
+/// 1 + v^T z, by which z is divided from the right: z's columns are combined until it is the unit
+/// matrix, with the larger pivots first.
+template <class T, int W = 1>
+class CornerMatrix {
+  int m_from[W];  // the column that was taken for the k-th
+  T m_pivot[W], m_multiplier[W][W];
+  Real<T> m_growth, m_terms{};
+
+ public:
+  KOKKOS_FUNCTION CornerMatrix(const WithoutCorners<T, W>& rows, const Strided<T> (&z)[W]) {
+    T at[W][W];
+    Real<T> size(0), one_v(0);
+    for (int r = 0; r < W; ++r) {
+      Real<T> row(1);
+      for (int k = 0; k < W; ++k) row += magnitude(rows.last_v[r][k]);
+      raise<T>(one_v, row);
+      for (int c = 0; c < W; ++c) {
+        at[r][c] = T(r == c ? 1 : 0) + rows.v(z[c], r);
+        Real<T> terms = Real<T>(r == c ? 1 : 0) + magnitude(z[c][r]);
+        for (int k = 0; k < W; ++k)
+          terms += magnitude(product(rows.last_v[r][k], z[c][rows.n - W + k]));
+        raise<T>(m_terms, terms);
+      }
+    }
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+      Real<T> row(0);
+      for (int c = 0; c < W; ++c) row += magnitude(z[c][i]);
+      raise<T>(size, row);
+    }
+    m_growth = one_v * one_v * (1 + 2 * size);
+    eliminate(at);
   }
   /// Whether x may be made with this z.
-  KOKKOS_INLINE_FUNCTION bool trusts(const Strided<T>& z) const {
+  KOKKOS_FUNCTION bool is_trusted() const {
     constexpr int growth_limit = 16;  // matrices dominant by rows: 12, or 4 (1 + 2 |z|)
-    Real<T> size(0);
-    for (std::int64_t i = 0; i < n; ++i)
-      if (!(magnitude(z[i]) <= size)) size = magnitude(z[i]);
-    const T end = product(last_v, z[n - 1]), sum = T(1) + z[0] + end;
-    const Real<T> terms = Real<T>(1) + magnitude(z[0]) + magnitude(end),
-                  one_v = Real<T>(1) + magnitude(last_v);
     constexpr Real<T> epsilon = Kokkos::Experimental::epsilon_v<Real<T>>;
-    return one_v * one_v * (1 + 2 * size) <= growth_limit &&
-           magnitude(sum) > growth_limit * epsilon * terms;
+    bool result = m_growth <= growth_limit;
+    for (const T& pivot : m_pivot)
+      result = result && magnitude(pivot) > growth_limit * epsilon * m_terms;
+    return result;
+  }
+  /// A row of z.
+  KOKKOS_FORCEINLINE_FUNCTION void divide(T (&row)[W]) const {
+    for (int k = 0; k < W; ++k) combine(row, k);
+  }
+
+ private:
+  KOKKOS_FUNCTION void eliminate(T (&at)[W][W]) {
+    for (int k = 0; k < W; ++k) {
+      m_from[k] = k;
+      for (int c = k + 1; c < W; ++c)
+        if (magnitude(at[k][c]) > magnitude(at[k][m_from[k]])) m_from[k] = c;
+      m_pivot[k] = at[k][m_from[k]];
+      for (int c = 0; c < W; ++c) m_multiplier[k][c] = c == m_from[k] ? at[k][k] : at[k][c];
+      for (int r = k + 1; r < W; ++r) combine(at[r], k);
+    }
+  }
+  /// As row k of the matrix becomes one of the unit matrix.
+  KOKKOS_FORCEINLINE_FUNCTION void combine(T (&row)[W], int k) const {
+    for (int c = k + 1; c < W; ++c)
+      if (m_from[k] == c) Kokkos::kokkos_swap(row[k], row[c]);
+    row[k] = quotient(row[k], m_pivot[k]);
+    for (int c = 0; c < W; ++c)
+      if (c != k) row[c] -= m_multiplier[k][c] * row[k];
   }
 };
 
@@ -88,50 +175,70 @@ KOKKOS_INLINE_FUNCTION ThomasVerdict solve_by_sherman_morrison(const Bands<T>& A
   const WithoutCorners<T> rows(A);
   const Thomas<T, WithoutCorners<T>> open{rows};
   ThomasVerdict verdict = open.solve(b, x, states);
-  const Strided<T> z{&states[0].w, 2};
-  for (std::int64_t i = 0; i < n; ++i) z[i] = rows.u(i);
-  open.solve_again(z, [&](std::int64_t i) { return states[i]; });
-  if (verdict.row < 0 && !rows.trusts(z)) verdict = {n - 1, Status::Reason::unstable};
-  const T theta = quotient(rows.v(x[0], x[n - 1]), T(1) + rows.v(z[0], z[n - 1]));
-  for (std::int64_t i = 0; i < n; ++i) x[i] -= theta * z[i];
+  const Strided<T> z[1] = {{&states[0].w, 2}};
+  for (std::int64_t i = 0; i < n; ++i) z[0][i] = rows.u(i);
+  open.solve_again(z[0], [&](std::int64_t i) { return states[i]; });
+  const CornerMatrix<T> corners(rows, z);
+  if (verdict.row < 0 && !corners.is_trusted()) verdict = {n - 1, Status::Reason::unstable};
+  T theta[1] = {rows.v(x)};
+  corners.divide(theta);
+  for (std::int64_t i = 0; i < n; ++i) x[i] -= theta[0] * z[0][i];
   return verdict;
 }
 
 // ---- a Plan's one matrix
 
-/// Factors of A', z / (1 + v^T z), and the last entry of v.
-template <class T>
+/// Factors of A', z (1 + v^T z)^-1, and the last rows of v.
+template <class T, int W = 1>
 struct CorrectedFactors {
-  Factors<T> open;
-  Strided<T> z;
-  T* last_v;
+  Factors<T, W> open;
+  T *z, *last_v;
   std::int64_t words;
 
   KOKKOS_INLINE_FUNCTION constexpr CorrectedFactors(std::int64_t n, T* data)
-      : open(Factors<T>::whole(n, false, data)),
-        z{data == nullptr ? nullptr : data + open.words, 1},
-        last_v(z.data + (data == nullptr ? 0 : n)),
-        words(open.words + n + 1) {}
+      : open(Factors<T, W>::whole(n, false, data)),
+        z(data == nullptr ? nullptr : data + open.words),
+        last_v(data == nullptr ? nullptr : z + W * n),
+        words(open.words + W * n + W * W) {}
+
+  /// Column c.
+  KOKKOS_FORCEINLINE_FUNCTION Strided<T> column(int c) const { return {z + c * open.n, 1}; }
 };
 
 /// Makes z, once A' is factored. Returns whether it is to be used.
-template <class T>
-KOKKOS_INLINE_FUNCTION bool make_correction(const Bands<T>& A, const CorrectedFactors<T>& factors) {
-  const WithoutCorners<T> rows(A);
-  const Strided<T> z = factors.z;
-  sweep(
-      factors.open, [&](std::int64_t i) { return rows.u(i); }, z);
-  const bool result = rows.trusts(z);
-  const T sum = T(1) + rows.v(z[0], z[A.n - 1]);
-  for (std::int64_t i = 0; i < A.n; ++i) z[i] = quotient(z[i], sum);
-  *factors.last_v = rows.last_v;
-  return result;
+template <class T, int W>
+KOKKOS_INLINE_FUNCTION bool make_correction(const Bands<T, W>& A,
+                                            const CorrectedFactors<T, W>& factors) {
+  const WithoutCorners<T, W> rows(A);
+  Strided<T> z[W];
+  for (int c = 0; c < W; ++c) {
+    z[c] = factors.column(c);
+    sweep(
+        factors.open, [&](std::int64_t i) { return rows.u(i, c); }, z[c]);
+  }
+  const CornerMatrix<T, W> corners(rows, z);
+  for (std::int64_t i = 0; i < A.n; ++i) {
+    T row[W];
+    for (int c = 0; c < W; ++c) row[c] = z[c][i];
+    corners.divide(row);
+    for (int c = 0; c < W; ++c) z[c][i] = row[c];
+  }
+  for (int r = 0; r < W; ++r)
+    for (int c = 0; c < W; ++c) factors.last_v[r * W + c] = rows.last_v[r][c];
+  return corners.is_trusted();
 }
-/// The same as a kernel, which withdraws factors that are not to be used.
-template <class T>
+/// One thread factors, as it does without a correction.
+template <class T, int W>
+KOKKOS_INLINE_FUNCTION std::int64_t factor_rows(const Bands<T, W>& A,
+                                                const CorrectedFactors<T, W>& factors) {
+  const std::int64_t bad = factor_rows(WithoutCorners<T, W>(A), factors.open);
+  return make_correction(A, factors) || bad >= 0 ? bad : A.n - 1;
+}
+/// `make_correction` as a kernel, which withdraws factors that are not to be used.
+template <class T, int W>
 struct CorrectFactors {
-  Bands<T> A;
-  CorrectedFactors<T> factors;
+  Bands<T, W> A;
+  CorrectedFactors<T, W> factors;
 
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
     if (!make_correction(A, factors))
@@ -140,14 +247,20 @@ struct CorrectFactors {
 };
 
 /// x from y, which it replaces. Returns not a number unless x is finite.
-template <class T>
-KOKKOS_INLINE_FUNCTION Real<T> correct(const CorrectedFactors<T>& factors, const Strided<T>& x) {
+template <class T, int W>
+KOKKOS_INLINE_FUNCTION Real<T> correct(const CorrectedFactors<T, W>& factors, const Strided<T>& x) {
   const std::int64_t n = factors.open.n;
-  const T theta = fused(*factors.last_v, x[n - 1], x[0]);
+  T theta[W];
+  for (int r = 0; r < W; ++r) {
+    theta[r] = x[r];
+    for (int c = 0; c < W; ++c) theta[r] = fused(factors.last_v[r * W + c], x[n - W + c], theta[r]);
+  }
   Real<T> probe(0);
   for (std::int64_t i = 0; i < n; ++i) {
-    x[i] = fused(-theta, factors.z[i], x[i]);
-    probe += finite_probe(x[i]);
+    T v = x[i];
+    for (int c = 0; c < W; ++c) v = fused(-theta[c], factors.z[c * n + i], v);
+    x[i] = v;
+    probe += finite_probe(v);
   }
   return probe;
 }

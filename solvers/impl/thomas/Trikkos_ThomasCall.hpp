@@ -43,7 +43,7 @@ struct ThomasSweep {
 /// cuPentConstantBatch).
 template <class T, bool corrects, int W = 1>
 struct ThomasFactoredSweep {
-  using FactorsOf = std::conditional_t<corrects, CorrectedFactors<T>, Factors<T, W>>;
+  using FactorsOf = std::conditional_t<corrects, CorrectedFactors<T, W>, Factors<T, W>>;
 
   Problem<T, W> problem;
   FactorsOf factors;  // one chunk
@@ -70,10 +70,10 @@ struct ThomasFactoredSweep {
 };
 
 /// Factors of one matrix that are not safe, and why.
-template <class T, int W>
+template <class T, int W, class FactorsOf>
 struct FactorUnsafely {
   Problem<T, W> problem;
-  Factors<T, W> factors;
+  FactorsOf factors;
 
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
     const Bands<T, W> A = problem.A[0];
@@ -92,20 +92,19 @@ template <class T, class Exec, int W = 1>
 class ThomasCall {
  public:
   ThomasCall(const Shape& shape, const Options& options)
-      : m_shape(shape),
-        m_corrects(W == 1 && options.thomas().corners == Corners::sherman_morrison) {}
+      : m_shape(shape), m_corrects(options.thomas().corners == Corners::sherman_morrison) {}
 
   std::int64_t storage_words() const { return W == 1 ? 2 * m_shape.n : 0; }
-  std::int64_t shared_words() const { return W == 1 ? 0 : factors(nullptr).words; }
+  std::int64_t shared_words() const { return W == 1 ? 0 : words_of_factors(); }
   std::int64_t parallel_items() const { return 1; }
 
   void solve(const Exec& exec, const Problem<T, W>& problem) const {
     reset(exec, problem);
     if constexpr (W > 1) {
-      const Factors<T, W> factors = this->factors(problem.storage);
-      Kokkos::parallel_for("Trikkos::thomas::factor", range(exec, 1),
-                           FactorUnsafely<T, W>{problem, factors});
-      sweep_all<false>(exec, problem, factors);
+      if (corrects_factors())
+        factor_and_sweep<true>(exec, problem, corrected(problem.storage));
+      else
+        factor_and_sweep<false>(exec, problem, factors(problem.storage));
     } else if (m_corrects && problem.A.first.periodic) {
       Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()),
                            ThomasSweep<T, true>{problem});
@@ -115,28 +114,23 @@ class ThomasCall {
     }
   }
 
-  std::int64_t factor_words() const {
-    if (!can_factor()) return 0;
-    return corrects_factors() ? corrected(nullptr).words : factors(nullptr).words;
-  }
+  std::int64_t factor_words() const { return can_factor() ? words_of_factors() : 0; }
   bool factor(const Exec& exec, const Systems<T, W>& A, T* memory) const {
     constexpr auto label = "Trikkos::thomas::factor";
     if (!can_factor()) return false;
-    if constexpr (W == 1)
-      if (corrects_factors()) {
-        const CorrectedFactors<T> corrected = this->corrected(memory);
-        Impl::factor<WithoutCorners<T>>(exec, A.first, corrected.open, label);
-        Kokkos::parallel_for("Trikkos::thomas::correct", range(exec, 1),
-                             CorrectFactors<T>{A.first, corrected});
-        return judged(exec, corrected.open) != FactorsAre::unsafe;
-      }
+    if (corrects_factors()) {
+      const CorrectedFactors<T, W> corrected = this->corrected(memory);
+      Impl::factor<WithoutCorners<T, W>>(exec, A.first, corrected.open, label);
+      Kokkos::parallel_for("Trikkos::thomas::correct", range(exec, 1),
+                           CorrectFactors<T, W>{A.first, corrected});
+      return judged(exec, corrected.open) != FactorsAre::unsafe;
+    }
     Impl::factor<Bands<T, W>>(exec, A.first, factors(memory), label);
     return judged(exec, factors(memory)) != FactorsAre::unsafe;
   }
   void solve_factored(const Exec& exec, const Problem<T, W>& problem, T* memory) const {
     reset(exec, problem);
-    if constexpr (W == 1)
-      if (corrects_factors()) return sweep_all<true>(exec, problem, corrected(memory));
+    if (corrects_factors()) return sweep_all<true>(exec, problem, corrected(memory));
     sweep_all<false>(exec, problem, factors(memory));
   }
 
@@ -151,14 +145,24 @@ class ThomasCall {
     Kokkos::parallel_for("Trikkos::thomas::factored", range(exec, problem.count()),
                          ThomasFactoredSweep<T, corrects, W>{problem, factors});
   }
+  template <bool corrects, class FactorsOf>
+  static void factor_and_sweep(const Exec& exec, const Problem<T, W>& problem,
+                               const FactorsOf& factors) {
+    Kokkos::parallel_for("Trikkos::thomas::factor", range(exec, 1),
+                         FactorUnsafely<T, W, FactorsOf>{problem, factors});
+    sweep_all<corrects>(exec, problem, factors);
+  }
+  std::int64_t words_of_factors() const {
+    return corrects_factors() ? corrected(nullptr).words : factors(nullptr).words;
+  }
   bool can_factor() const {
     return m_shape.is_factored_once && m_shape.matrices == 1 && m_shape.n > 0;
   }
-  bool corrects_factors() const { return m_corrects && m_shape.periodic && m_shape.n > 1; }
+  bool corrects_factors() const { return m_corrects && m_shape.periodic && m_shape.n > W; }
   Factors<T, W> factors(T* memory) const {
     return Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory);
   }
-  CorrectedFactors<T> corrected(T* memory) const { return {m_shape.n, memory}; }
+  CorrectedFactors<T, W> corrected(T* memory) const { return {m_shape.n, memory}; }
 
   Shape m_shape;
   bool m_corrects;
