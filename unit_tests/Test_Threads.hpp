@@ -83,8 +83,8 @@ class Problem {
 template <class T>
 void same_bits(const std::vector<std::int64_t>& sizes) {
   std::vector<Options> all;
-  for (const auto algorithm :
-       {Algorithm::segmented, Algorithm::spike, Algorithm::pcr, Algorithm::thomas})
+  for (const auto algorithm : {Algorithm::segmented, Algorithm::truncated, Algorithm::spike,
+                               Algorithm::pcr, Algorithm::thomas})
     for (const std::int64_t rows : {0, 3, 100})
       if (rows == 0 || algorithm == Algorithm::segmented || algorithm == Algorithm::spike)
         all.push_back(Options{}.algorithm(algorithm).partition_size(rows));

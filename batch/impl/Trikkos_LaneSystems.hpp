@@ -226,6 +226,10 @@ class HostSystems {
                          : 0;
   }
   std::int64_t parallel_items() const { return m_partitions.parallel_items(); }
+  /// Matrices are read once anyway.
+  bool is_one_pass() const { return m_fills_lanes; }
+  /// Where they are read twice.
+  const HostPartitions<T, Exec, Elimination>& passes() const { return m_partitions; }
 
   template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {

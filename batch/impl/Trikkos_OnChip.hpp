@@ -318,6 +318,10 @@ class DeviceSystems {
   std::int64_t storage_words() const { return m_on_chip ? 0 : m_passes.storage_words(); }
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
+  /// Matrices are read once anyway.
+  bool is_one_pass() const { return m_on_chip; }
+  /// Where they are read twice.
+  const DevicePartitions<T, Exec, Elimination>& passes() const { return m_passes; }
 
   template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {

@@ -6,6 +6,7 @@
 
 #include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_ReducedSystem.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
@@ -24,6 +25,24 @@
 /// and for W = 1 10 words a segment of `partition_size << levels` rows.
 
 namespace Trikkos::Impl {
+
+/// Whether bands and b are contiguous, and so aligned that tiles are copied in bulk.
+template <class T, int W, class Matrices>
+bool can_load_in_bulk(const Problem<T, W, Matrices>& problem, const TileShape<T, 0, W>& tile) {
+  if constexpr (ComputedMatrices<Matrices>)
+    return false;
+  else {
+    const auto of = [](const T* data, std::int64_t system_stride) {
+      return reinterpret_cast<std::uintptr_t>(data) |
+             sizeof(T) * static_cast<std::size_t>(system_stride);
+    };
+    bool is_contiguous = problem.b.row_stride == 1 && problem.A.first.is_contiguous() &&
+                         tile.pitch() == tile.rows() && problem.slab() == problem.count();
+    std::size_t bytes = of(problem.b.data, problem.b.system_stride);
+    for (int j = 0; j <= 2 * W; ++j) bytes |= of(problem.A.first.band[j].data, problem.A.stride[j]);
+    return is_contiguous && is_bulk(bytes, sizeof(T) * tile.tile_rows());
+  }
+}
 
 /// First pass: rows to segments.
 template <class T, class Elimination, int Rows, class Matrices>
@@ -212,33 +231,40 @@ class DevicePartitions {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_layout.tiles; }
 
-  template <class Matrices = Systems<T, W>>
-  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem,
+              const Gate& gate = {}) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "reduce", tile,
              ReduceTiles<T, Elimination, Rows, Matrices>{
-                 problem, {}, tile, m_layout, can_load_in_bulk(problem)});
+                 problem, {}, tile, m_layout, can_load_in_bulk(problem, m_tile)},
+             gate);
     });
   }
-  template <class Matrices = Systems<T, W>>
-  void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                     const Gate& gate = {}) const {
     ReducedSystem<T, W>{problem.storage, m_layout, problem.A.first.periodic,
                         std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis}
-        .launch(exec, problem.count(), Elimination::label(""));
+        .launch(exec, problem.count(), Elimination::label(""), gate);
   }
-  template <class Matrices = Systems<T, W>>
-  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                  const Gate& gate = {}) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "substitute", tile,
              SubstituteTiles<T, Elimination, Rows, Matrices>{
-                 problem, {}, tile, m_layout, can_load_in_bulk(problem)});
+                 problem, {}, tile, m_layout, can_load_in_bulk(problem, m_tile)},
+             gate);
     });
   }
-  template <class Matrices = Systems<T, W>>
-  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    reduce(exec, problem);
-    solve_reduced(exec, problem);
-    substitute(exec, problem);
+  /// `gate`: whether kernels do what they are for (Trikkos_Gate.hpp).
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem,
+             const Gate& gate = {}) const {
+    reduce(exec, problem, gate);
+    solve_reduced(exec, problem, gate);
+    substitute(exec, problem, gate);
   }
 
  private:
@@ -250,24 +276,6 @@ class DevicePartitions {
   }
   int tiles() const { return static_cast<int>(m_layout.tiles); }
 
-  template <class Matrices>
-  bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) const {
-    if constexpr (ComputedMatrices<Matrices>)
-      return false;
-    else {
-      const auto of = [](const T* data, std::int64_t system_stride) {
-        return reinterpret_cast<std::uintptr_t>(data) |
-               sizeof(T) * static_cast<std::size_t>(system_stride);
-      };
-      bool is_contiguous = problem.b.row_stride == 1 && problem.A.first.is_contiguous() &&
-                           m_tile.pitch() == m_tile.rows() && problem.slab() == problem.count();
-      std::size_t bytes = of(problem.b.data, problem.b.system_stride);
-      for (int j = 0; j <= 2 * W; ++j)
-        bytes |= of(problem.A.first.band[j].data, problem.A.stride[j]);
-      return is_contiguous && is_bulk(bytes, sizeof(T) * m_tile.tile_rows());
-    }
-  }
-
   /// body(tile), the default shape as a type of its own.
   template <class Matrices, class Body>
   void with_tile(const Problem<T, W, Matrices>& problem, const Body& body) const {
@@ -278,16 +286,16 @@ class DevicePartitions {
     else
       body(m_tile);
   }
-  template <int Rows, class Kernel>
+  template <int Rows, class Kernel, class Gate>
   void launch(const Exec& exec, const char* phase, const TileShape<T, Rows, W>& tile,
-              const Kernel& kernel) const {
+              const Kernel& kernel, const Gate& gate) const {
     using TilePolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
     const int league = static_cast<int>(kernel.problem.count()) * tiles();
     Kokkos::parallel_for(
         Elimination::label(phase),
-        light(TilePolicy(exec, league, tile.lanes())
+        light(TilePolicy(exec, gate.league(league), tile.lanes())
                   .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(tile)))),
-        kernel);
+        gate.teams(kernel, league));
   }
 
   TileShape<T, 0, W> m_tile;

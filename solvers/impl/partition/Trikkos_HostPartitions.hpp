@@ -8,6 +8,7 @@
 #include <impl/Trikkos_LaneVectors.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_Merge.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
@@ -415,49 +416,56 @@ class HostPartitions {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_shape.groups; }
 
-  template <class Matrices = Systems<T, W>>
-  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem,
+              const Gate& gate = {}) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     const std::int64_t groups = m_shape.groups;
     Kokkos::parallel_for(Elimination::label("reduce"), range(exec, problem.count() * groups),
-                         [passes, groups](std::int64_t i) {
+                         gate([passes, groups](std::int64_t i) {
                            if (passes.problem.resets && i == 0) passes.problem.diagnosis.reset();
                            passes.reduce_group(i / groups, i % groups);
-                         });
+                         }));
   }
-  template <class Matrices = Systems<T, W>>
-  void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                     const Gate& gate = {}) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     Kokkos::parallel_for(Elimination::label("coarse"), range(exec, problem.count()),
-                         [passes](std::int64_t system) { passes.solve_groups(system); });
+                         gate([passes](std::int64_t system) { passes.solve_groups(system); }));
   }
-  template <class Matrices = Systems<T, W>>
-  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                  const Gate& gate = {}) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     const std::int64_t groups = m_shape.groups;
-    Kokkos::parallel_for(
-        Elimination::label("substitute"), range(exec, problem.count() * groups),
-        [passes, groups](std::int64_t i) { passes.substitute_group(i / groups, i % groups); });
+    Kokkos::parallel_for(Elimination::label("substitute"), range(exec, problem.count() * groups),
+                         gate([passes, groups](std::int64_t i) {
+                           passes.substitute_group(i / groups, i % groups);
+                         }));
   }
-  template <class Matrices = Systems<T, W>>
-  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    if (m_shape.groups == 1 && problem.count() == 1) return solve_at_once(exec, problem);
-    reduce(exec, problem);
-    solve_reduced(exec, problem);
-    substitute(exec, problem);
+  /// `gate`: whether kernels do what they are for (Trikkos_Gate.hpp).
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem,
+             const Gate& gate = {}) const {
+    if (m_shape.groups == 1 && problem.count() == 1) return solve_at_once(exec, problem, gate);
+    reduce(exec, problem, gate);
+    solve_reduced(exec, problem, gate);
+    substitute(exec, problem, gate);
   }
 
  private:
   /// In one launch: at n = 1000 a launch costs as much as a pass.
-  template <class Matrices>
-  void solve_at_once(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices, class Gate>
+  void solve_at_once(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                     const Gate& gate) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
-    Kokkos::parallel_for(Elimination::label("small"), range(exec, 1), [passes](std::int64_t) {
-      if (passes.problem.resets) passes.problem.diagnosis.reset();
-      passes.reduce_group(0, 0);
-      passes.solve_groups(0);
-      passes.substitute_group(0, 0);
-    });
+    Kokkos::parallel_for(Elimination::label("small"), range(exec, 1), gate([passes](std::int64_t) {
+                           if (passes.problem.resets) passes.problem.diagnosis.reset();
+                           passes.reduce_group(0, 0);
+                           passes.solve_groups(0);
+                           passes.substitute_group(0, 0);
+                         }));
   }
 
   HostShape m_shape;

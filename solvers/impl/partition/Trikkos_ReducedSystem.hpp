@@ -7,6 +7,7 @@
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
 #include <string>
@@ -289,22 +290,24 @@ struct ReducedSystem {
   std::int64_t segment_rows;
   Diagnosis diagnosis;
 
-  template <class Exec>
-  void launch(const Exec& exec, std::int64_t count, const std::string& label) const {
+  template <class Exec, class Gate = Always>
+  void launch(const Exec& exec, std::int64_t count, const std::string& label,
+              const Gate& gate = {}) const {
     constexpr int lanes = CoarseTree<T, W>::lanes;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<lanes, 1>>;
     if (ChainCoarse<T, W>::is_for(layout.segments, count)) {
-      Kokkos::parallel_for(label + "chain", range(exec, count),
-                           ChainCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis});
+      Kokkos::parallel_for(
+          label + "chain", range(exec, count),
+          gate(ChainCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis}));
       return;
     }
     Kokkos::parallel_for(
         label + "coarse",
         light(Teams(exec, static_cast<int>(count * layout.level[0].groups), lanes)
                   .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T, W>::scratch_bytes()))),
-        MergeCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis});
+        gate(MergeCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis}));
     Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
-                         DescendCoarse<T, W>{work, layout.words, layout});
+                         gate(DescendCoarse<T, W>{work, layout.words, layout}));
   }
 };
 
