@@ -93,7 +93,8 @@ void same_bits(const std::vector<std::int64_t>& sizes) {
   const auto execs = instances<TEST_EXECSPACE>();
   for (const std::int64_t n : sizes)
     for (const auto boundary : {Boundary::open, Boundary::periodic})
-      for (const int count : {1, 3})
+      // the last of these are in SIMD lanes, and few enough for threads to share them
+      for (const int count : {1, 3, n == 9001 ? Trikkos::Impl::lane_count<T> + 5 : 2})
         for (const bool spoilt : {false, true}) {
           const Problem<T> problem(n, boundary, count);
           if (spoilt) problem.spoil();

@@ -44,6 +44,24 @@ bool can_load_in_bulk(const Problem<T, W, Matrices>& problem, const TileShape<T,
   }
 }
 
+/// The system and the tile of a team: tiles of a system in sequence, or, where systems have one
+/// matrix, the same tile of all of them, so that its rows come from memory once and from the cache
+/// then.
+template <class T, int W, class Matrices>
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<std::int64_t, std::int64_t> place_of_team(
+    int rank, std::int64_t tiles, const Problem<T, W, Matrices>& problem, bool together) {
+  if (!together) return split_index(rank, tiles);
+  const int systems = static_cast<int>(problem.count());
+  return {rank % systems, rank / systems};
+}
+template <class T, int W, class Matrices>
+bool solves_together(const Problem<T, W, Matrices>& problem) {
+  if constexpr (ComputedMatrices<Matrices>)
+    return false;
+  else
+    return problem.count() > 1 && problem.A.is_shared();
+}
+
 /// First pass: rows to segments.
 template <class T, class Elimination, int Rows, class Matrices>
 struct ReduceTiles {
@@ -55,12 +73,13 @@ struct ReduceTiles {
   Elimination elimination;
   TileShape<T, Rows, W> shape;
   TeamLayout layout;
-  bool in_bulk;
+  bool in_bulk, together;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const auto [system, tile] = split_index(member.league_rank(), layout.tiles);
+    const auto [system, tile] =
+        place_of_team(member.league_rank(), layout.tiles, problem, together);
     const StagedTile<T, Rows, W> staged{
         shape, team_scratch<T, staging_alignment>(member, scratch_bytes(shape)),
         tile * shape.tile_rows()};
@@ -102,7 +121,7 @@ struct SubstituteTiles {
   Elimination elimination;
   TileShape<T, Rows, W> shape;
   TeamLayout layout;
-  bool in_bulk;
+  bool in_bulk, together;
 
   /// Whether rows make way for their pivot rows, so that they are eliminated once.
   static constexpr bool keeps = Rows > 0 &&
@@ -116,7 +135,8 @@ struct SubstituteTiles {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const auto [system, from_last] = split_index(member.league_rank(), layout.tiles);
+    const auto [system, from_last] =
+        place_of_team(member.league_rank(), layout.tiles, problem, together);
     // backwards: the tiles that the first pass read last may still be in the cache
     const std::int64_t tile = layout.tiles - 1 - from_last;
     const StagedTile<T, Rows, W> staged{
@@ -236,8 +256,12 @@ class DevicePartitions {
               const Gate& gate = {}) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "reduce", tile,
-             ReduceTiles<T, Elimination, Rows, Matrices>{
-                 problem, {}, tile, m_layout, can_load_in_bulk(problem, m_tile)},
+             ReduceTiles<T, Elimination, Rows, Matrices>{problem,
+                                                         {},
+                                                         tile,
+                                                         m_layout,
+                                                         can_load_in_bulk(problem, m_tile),
+                                                         solves_together(problem)},
              gate);
     });
   }
@@ -253,8 +277,12 @@ class DevicePartitions {
                   const Gate& gate = {}) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "substitute", tile,
-             SubstituteTiles<T, Elimination, Rows, Matrices>{
-                 problem, {}, tile, m_layout, can_load_in_bulk(problem, m_tile)},
+             SubstituteTiles<T, Elimination, Rows, Matrices>{problem,
+                                                             {},
+                                                             tile,
+                                                             m_layout,
+                                                             can_load_in_bulk(problem, m_tile),
+                                                             solves_together(problem)},
              gate);
     });
   }

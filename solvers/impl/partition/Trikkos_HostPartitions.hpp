@@ -260,7 +260,15 @@ void chain(const Diagnosis& diagnosis, Segment<S, W>& s, const Segment<S, W>& ri
                    LaneNode<T, S, W>{node, l}, row + l * stride);
 }
 
-/// The three phases, each for a group of one system.
+/// Systems that a thread takes together.
+struct Together {
+  static constexpr int most = 8;
+
+  std::int64_t first;
+  int count;
+};
+
+/// The three phases, each for a group of one system, or of several.
 template <class T, class Elimination, class Matrices = Systems<T, Elimination::half_bandwidth>>
 struct HostPasses {
   using V = Lanes<T>;
@@ -320,27 +328,34 @@ struct HostPasses {
     return std::min(first_tile(group + 1), shape.tiles);
   }
 
-  void reduce_group(std::int64_t system, std::int64_t group, bool report = false) const {
+  /// The same group of several systems. Those of one matrix take turns at each tile, so that its
+  /// rows come from memory once.
+  void reduce_group(const Together& systems, std::int64_t group) const {
+    Segment<T, W> s[Together::most];
+    for (int k = 0; k < systems.count; ++k) s[k] = identity_segment<T, W>();
+    for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile)
+      for (int k = 0; k < systems.count; ++k) reduce_tile(systems.first + k, tile, s[k], false);
+    for (int k = 0; k < systems.count; ++k)
+      storage_of(systems.first + k).group_segments[group] = s[k];
+  }
+  /// Of which `s` is the rest of its group, up to here.
+  void reduce_tile(std::int64_t system, std::int64_t tile, Segment<T, W>& s, bool report) const {
     const auto store = storage_of(system);
     const Diagnosis diagnosis = diagnosis_of(system);
     const Matrix A = problem.A[system];
-    Segment<T, W> s = identity_segment<T, W>();
-    for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile) {
-      MergeNode<V, W>* const nodes = link_nodes(store, tile);
-      Segment<V, W> run;
-      for (std::int64_t link = 0; link < shape.links; ++link) {
-        const auto p = partitions(A, system, tile, link, tile + 1);
-        const Segment<V, W> next = elimination.reduce(p);
-        if (link == 0)
-          run = next;
-        else
-          chain<T>(diagnosis, run, next, nodes[link - 1], report, p.first_row, p.stride);
-      }
-      for (int l = 0; l < width; ++l)
-        chain<T>(diagnosis, s, lane_of<T>(run, l), store.run_nodes[tile * width + l], report,
-                 first_row(tile, l));
+    MergeNode<V, W>* const nodes = link_nodes(store, tile);
+    Segment<V, W> run;
+    for (std::int64_t link = 0; link < shape.links; ++link) {
+      const auto p = partitions(A, system, tile, link, tile + 1);
+      const Segment<V, W> next = elimination.reduce(p);
+      if (link == 0)
+        run = next;
+      else
+        chain<T>(diagnosis, run, next, nodes[link - 1], report, p.first_row, p.stride);
     }
-    store.group_segments[group] = s;
+    for (int l = 0; l < width; ++l)
+      chain<T>(diagnosis, s, lane_of<T>(run, l), store.run_nodes[tile * width + l], report,
+               first_row(tile, l));
   }
 
   void solve_groups(std::int64_t system) const {
@@ -358,33 +373,43 @@ struct HostPasses {
     store.group_bounds[0] = bounds;
   }
 
-  void substitute_group(std::int64_t system, std::int64_t group) const {
+  void substitute_group(const Together& systems, std::int64_t group) const {
+    Bounds<T, W> rest[Together::most];
+    const bool suspect = diagnosis_of(systems.first).is_suspect();  // or any other system
+    for (int k = 0; k < systems.count; ++k) {
+      rest[k] = storage_of(systems.first + k).group_bounds[group];
+      Segment<T, W> s = identity_segment<T, W>();
+      for (std::int64_t tile = first_tile(group); suspect && tile < end_tile(group); ++tile)
+        reduce_tile(systems.first + k, tile, s, true);  // once more, with reports
+    }
+    for (std::int64_t tile = end_tile(group) - 1; tile >= first_tile(group); --tile)
+      for (int k = 0; k < systems.count; ++k)
+        substitute_tile(systems.first + k, tile, rest[k], suspect);
+  }
+  /// Of which `rest` are the bounds of its group, up to here.
+  void substitute_tile(std::int64_t system, std::int64_t tile, Bounds<T, W>& rest,
+                       bool suspect) const {
     const auto store = storage_of(system);
     const Diagnosis diagnosis = diagnosis_of(system);
     const Matrix A = problem.A[system];
     const Strided<const T> b = problem.b[system];
     const Strided<T> x = problem.x[system];
-    const bool suspect = diagnosis.is_suspect();
-    if (suspect) reduce_group(system, group, true);  // once more, with reports
-    Bounds<T, W> rest = store.group_bounds[group];
-    for (std::int64_t tile = end_tile(group) - 1; tile >= first_tile(group); --tile) {
-      Bounds<V, W> runs{};
-      for (int l = width - 1; l >= 0; --l)
-        set_lane_bounds(runs, l, unchain(rest, store.run_nodes[tile * width + l]));
-      const MergeNode<V, W>* const nodes = link_nodes(store, tile);
-      for (std::int64_t link = shape.links - 1; link >= 0; --link) {
-        const auto p = partitions(A, system, tile, link, tile - 1);
-        if (suspect)
-          for (int l = 0; l < width; ++l)
-            elimination.diagnose(diagnosis,
-                                 UnstagedRows<T, W, Matrix>{A, b, p.row_of(l), p.length(l)});
-        const Bounds<V, W> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
-        const Findings<V> found = elimination.substitute(p, bounds);
-        for (int l = 0; l < width; ++l) {
-          if (!(lane(found.probe, l) == 0))
-            report_first_not_finite(diagnosis, x, p.row_of(l), p.length(l));
-          if (found.unstable[l]) diagnosis.report_unstable(p.row_of(l));
-        }
+    Bounds<V, W> runs{};
+    for (int l = width - 1; l >= 0; --l)
+      set_lane_bounds(runs, l, unchain(rest, store.run_nodes[tile * width + l]));
+    const MergeNode<V, W>* const nodes = link_nodes(store, tile);
+    for (std::int64_t link = shape.links - 1; link >= 0; --link) {
+      const auto p = partitions(A, system, tile, link, tile - 1);
+      if (suspect)
+        for (int l = 0; l < width; ++l)
+          elimination.diagnose(diagnosis,
+                               UnstagedRows<T, W, Matrix>{A, b, p.row_of(l), p.length(l)});
+      const Bounds<V, W> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
+      const Findings<V> found = elimination.substitute(p, bounds);
+      for (int l = 0; l < width; ++l) {
+        if (!(lane(found.probe, l) == 0))
+          report_first_not_finite(diagnosis, x, p.row_of(l), p.length(l));
+        if (found.unstable[l]) diagnosis.report_unstable(p.row_of(l));
       }
     }
   }
@@ -420,11 +445,11 @@ class HostPartitions {
   void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem,
               const Gate& gate = {}) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
-    const std::int64_t groups = m_shape.groups;
-    Kokkos::parallel_for(Elimination::label("reduce"), range(exec, problem.count() * groups),
-                         gate([passes, groups](std::int64_t i) {
+    const Items items = this->items(exec, problem);
+    Kokkos::parallel_for(Elimination::label("reduce"), range(exec, items.count()),
+                         gate([passes, items](std::int64_t i) {
                            if (passes.problem.resets && i == 0) passes.problem.diagnosis.reset();
-                           passes.reduce_group(i / groups, i % groups);
+                           passes.reduce_group(items.systems(i), items.group(i));
                          }));
   }
   template <class Matrices = Systems<T, W>, class Gate = Always>
@@ -438,10 +463,10 @@ class HostPartitions {
   void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem,
                   const Gate& gate = {}) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
-    const std::int64_t groups = m_shape.groups;
-    Kokkos::parallel_for(Elimination::label("substitute"), range(exec, problem.count() * groups),
-                         gate([passes, groups](std::int64_t i) {
-                           passes.substitute_group(i / groups, i % groups);
+    const Items items = this->items(exec, problem);
+    Kokkos::parallel_for(Elimination::label("substitute"), range(exec, items.count()),
+                         gate([passes, items](std::int64_t i) {
+                           passes.substitute_group(items.systems(i), items.group(i));
                          }));
   }
   /// `gate`: whether kernels do what they are for (Trikkos_Gate.hpp).
@@ -455,6 +480,26 @@ class HostPartitions {
   }
 
  private:
+  /// Groups of systems, `together` of these at a time.
+  struct Items {
+    std::int64_t groups, total, together;
+
+    std::int64_t count() const { return groups * ((total + together - 1) / together); }
+    std::int64_t group(std::int64_t i) const { return i % groups; }
+    Together systems(std::int64_t i) const {
+      const std::int64_t first = i / groups * together;
+      return {first, static_cast<int>(std::min(together, total - first))};
+    }
+  };
+  /// Those of one matrix together, unless threads would be idle. No bit of x depends on it.
+  template <class Matrices>
+  Items items(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    bool is_shared = false;
+    if constexpr (!ComputedMatrices<Matrices>) is_shared = problem.A.is_shared();
+    const bool many = m_shape.groups >= 4 * exec.concurrency();
+    return {m_shape.groups, problem.count(), is_shared && many ? Together::most : 1};
+  }
+
   /// In one launch: at n = 1000 a launch costs as much as a pass.
   template <class Matrices, class Gate>
   void solve_at_once(const Exec& exec, const Problem<T, W, Matrices>& problem,
@@ -462,9 +507,9 @@ class HostPartitions {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     Kokkos::parallel_for(Elimination::label("small"), range(exec, 1), gate([passes](std::int64_t) {
                            if (passes.problem.resets) passes.problem.diagnosis.reset();
-                           passes.reduce_group(0, 0);
+                           passes.reduce_group({0, 1}, 0);
                            passes.solve_groups(0);
-                           passes.substitute_group(0, 0);
+                           passes.substitute_group({0, 1}, 0);
                          }));
   }
 

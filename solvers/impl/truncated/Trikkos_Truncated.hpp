@@ -33,6 +33,7 @@ class Truncated {
   }
   std::int64_t shared_words() const { return m_segmented.shared_words(); }
   std::int64_t parallel_items() const { return m_segmented.parallel_items(); }
+  static constexpr std::int64_t at_once = Partitioned<T, Exec, OrthogonalCarry>::at_once;
 
   void solve(const Exec& exec, const Problem<T>& problem) const {
     if (!m_cuts || problem.A.first.periodic || problem.b.data == problem.x.data)
