@@ -5,7 +5,8 @@
 #define TRIKKOS_IMPL_HOSTWINDOWS_HPP
 
 #include <algorithm>
-#include <impl/partition/Trikkos_HostPartitions.hpp>
+#include <impl/Trikkos_Method.hpp>
+#include <impl/partition/Trikkos_LanePartitions.hpp>
 #include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 #include <impl/truncated/Trikkos_Windows.hpp>
 
