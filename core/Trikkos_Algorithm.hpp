@@ -15,6 +15,8 @@ namespace Trikkos {
 enum class Algorithm {
   automatic,  ///< what `choose_algorithm` chooses
   segmented,  ///< partitions reduced to two rows each by rotations; stable for every matrix
+  truncated,  ///< for diagonally dominant matrices: overlapping windows are solved in one pass, and
+              ///< `segmented` solves where they turn out to disagree; stable for every matrix
   spike,      ///< SPIKE: partitions solved by themselves, pivoting within them (see `Pivoting`)
   pcr,        ///< parallel cyclic reduction, no pivoting; for diagonally dominant matrices
   thomas,     ///< one thread, no pivoting; for diagonally dominant matrices
@@ -23,17 +25,18 @@ enum class Algorithm {
 };
 
 /// The choice behind `Algorithm::automatic`, in a call and in a kernel: the fastest algorithm that
-/// is stable for every nonsingular matrix. Today that is `segmented` at every size, as it is the
-/// only stable one; but a Plan of one matrix takes `factored` where it fits on chip. At n = 1000 it
-/// beats one thread's LAPACK with warm caches only (perf_tests/README.md).
+/// is stable for every nonsingular matrix. Today that is `segmented` at every size:
+/// `truncated` is as stable, and slower where it does not know that; but a Plan of one matrix takes
+/// `factored` where it fits on chip. At n = 1000 it beats one thread's LAPACK with warm caches only
+/// (perf_tests/README.md).
 KOKKOS_INLINE_FUNCTION constexpr Algorithm choose_algorithm(std::int64_t /*n*/) {
   return Algorithm::segmented;
 }
 
 /// All of them, for loops.
-inline constexpr Algorithm algorithms[] = {Algorithm::automatic, Algorithm::segmented,
-                                           Algorithm::spike,     Algorithm::pcr,
-                                           Algorithm::thomas,    Algorithm::factored};
+inline constexpr Algorithm algorithms[] = {
+    Algorithm::automatic, Algorithm::segmented, Algorithm::truncated, Algorithm::spike,
+    Algorithm::pcr,       Algorithm::thomas,    Algorithm::factored};
 
 constexpr const char* name(Algorithm algorithm) {
   switch (algorithm) {
@@ -41,6 +44,8 @@ constexpr const char* name(Algorithm algorithm) {
       return "automatic";
     case Algorithm::segmented:
       return "segmented";
+    case Algorithm::truncated:
+      return "truncated";
     case Algorithm::spike:
       return "spike";
     case Algorithm::pcr:

@@ -42,6 +42,20 @@ struct SpikeOptions {
   bool operator==(const SpikeOptions&) const = default;
 };
 
+/// Options of `Algorithm::truncated` alone.
+struct TruncatedOptions {
+  static constexpr std::int64_t most_overlap = 128;
+
+  /// Rows that a window shares with the next one, and does not keep, at either end: more of them
+  /// for less dominant matrices. What is neglected shrinks by a factor of at most 1 / (d + sqrt(d^2
+  /// - 1)) from row to row, d = |a_ii| / (|a_i,i-1| + |a_i,i+1|), where off-diagonal entries are
+  /// equal. A multiple of 4 at most `most_overlap`; others are rounded up. 0: 48 in double (enough
+  /// for d = 1.31), 24 in single precision.
+  std::int64_t overlap = 0;
+
+  bool operator==(const TruncatedOptions&) const = default;
+};
+
 /// Options of `Algorithm::pcr` alone.
 struct PcrOptions {
   /// Steps of parallel cyclic reduction, each of which doubles the number of independent systems;
@@ -166,6 +180,14 @@ class Options {
   }
   KOKKOS_FUNCTION constexpr const SpikeOptions& spike() const { return m_spike; }
 
+  /// Chooses `Algorithm::truncated`, with options.
+  KOKKOS_FUNCTION constexpr Options& truncated(const TruncatedOptions& o) {
+    m_algorithm = Algorithm::truncated;
+    m_truncated = o;
+    return *this;
+  }
+  KOKKOS_FUNCTION constexpr const TruncatedOptions& truncated() const { return m_truncated; }
+
   /// Chooses `Algorithm::pcr`, with options.
   KOKKOS_FUNCTION constexpr Options& pcr(const PcrOptions& o) {
     m_algorithm = Algorithm::pcr;
@@ -190,6 +212,7 @@ class Options {
   int m_refine = 0;
   double m_verify = 0;
   SpikeOptions m_spike;
+  TruncatedOptions m_truncated;
   PcrOptions m_pcr;
   ThomasOptions m_thomas;
 };

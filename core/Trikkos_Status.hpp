@@ -30,6 +30,11 @@ struct Status {
   double backward_error =
       -1;  ///< worst of the right-hand sides; -1 without `Options::verify` or `refine`
 
+  /// `truncated`: what neighbouring windows disagree by at their seams, beside their largest
+  /// unknown, at worst; -1 where `segmented` solved from the start
+  double disagreement = -1;
+  bool fell_back = false;  ///< `truncated`: that was too much, so `segmented` has solved
+
   bool ok() const { return reason == Reason::none; }
   explicit operator bool() const { return ok(); }
 

@@ -46,8 +46,9 @@ void add_sizes(Harness& harness) {
         add_case<double>(harness, {type, n},
                          {Algorithm::automatic, Algorithm::segmented, Algorithm::thomas});
       } else {
-        add_case<double>(harness, {type, n},
-                         {Algorithm::automatic, Algorithm::segmented, Algorithm::spike});
+        add_case<double>(
+            harness, {type, n},
+            {Algorithm::automatic, Algorithm::segmented, Algorithm::truncated, Algorithm::spike});
       }
     }
   }

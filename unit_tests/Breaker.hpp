@@ -216,6 +216,11 @@ class Climber {
   int m_stuck = 0;
 };
 
+/// Methods for dominant matrices, which find others out.
+inline bool starts_dominant(const Method& m) {
+  return algorithm_of(m) == Algorithm::factored || algorithm_of(m) == Algorithm::truncated;
+}
+
 /// Rows of the systems to try: two partitions and a bit, four, many; and where the method chooses
 /// partitions itself, enough rows for the longest ones in all SIMD lanes of a host.
 template <class T, int W>
@@ -242,8 +247,7 @@ Found<T, W> search(const Method& method, const Search& how) {
     Solver<T, W> solver(method, n, boundary, how.climbers);
     std::vector<Climber<T, W>> climbers;
     for (int k = 0; k < how.climbers; ++k)
-      climbers.emplace_back(n, boundary, modes[k % std::size(modes)],
-                            algorithm_of(method) == Algorithm::factored,
+      climbers.emplace_back(n, boundary, modes[k % std::size(modes)], starts_dominant(method),
                             1000003 * how.seed + 1009 * round + k);
     std::vector<Problem<T, W>> problems(how.climbers);
     for (int step = 0; step < how.steps && !how.stop(); ++step) {

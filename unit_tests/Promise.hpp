@@ -85,7 +85,8 @@ constexpr double promised(const Method& m) {
 /// refinement it is the error of the whole that counts, as the Status has it.)
 constexpr bool judges_rows(const Method& m) {
   const Algorithm a = algorithm_of(m);
-  return (a == Algorithm::segmented || a == Algorithm::spike) && m.options.refine() == 0;
+  return (a == Algorithm::segmented || a == Algorithm::truncated || a == Algorithm::spike) &&
+         m.options.refine() == 0;
 }
 
 }  // namespace Test::Breaker

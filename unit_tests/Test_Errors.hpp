@@ -200,6 +200,8 @@ void errors_of_options() {
         Options{}.spike({.dynamic_tiling = 8}), Options(spike).refine(1)})
     EXPECT_NO_THROW(EXPECT_TRUE(Trikkos::solve(exec, A, b, x, fine).ok()));
   expect(Options{}.pcr({.reduction_steps = -1}), "reduction_steps is -1, expected at least 0");
+  expect(Options{}.truncated({.overlap = -1}), "overlap is -1, expected 0 to 128");
+  expect(Options{}.truncated({.overlap = 129}), "overlap is 129, expected 0 to 128");
 }
 
 // An option that the algorithm does not know is not ignored.
@@ -213,6 +215,7 @@ void errors_of_foreign_options() {
               "Trikkos::Workspace: " + words);
   };
   const auto spike = Options{}.spike({.pivoting = Trikkos::Pivoting::none});
+  const auto overlapping = Options{}.truncated({.overlap = 8});
   const auto pcr = Options{}.pcr({.reduction_steps = 3});
   const auto corrected = Options{}.thomas({Trikkos::Corners::sherman_morrison});
   for (const Algorithm algorithm : Trikkos::algorithms) {
@@ -220,20 +223,23 @@ void errors_of_foreign_options() {
     if (algorithm != Algorithm::spike)
       expect(Options(spike).algorithm(algorithm),
              "options of spike are given, expected none" + behind);
+    if (algorithm != Algorithm::truncated)
+      expect(Options(overlapping).algorithm(algorithm),
+             "options of truncated are given, expected none" + behind);
     if (algorithm != Algorithm::pcr)
       expect(Options(pcr).algorithm(algorithm), "options of pcr are given, expected none" + behind);
     if (algorithm != Algorithm::thomas)
       expect(Options(corrected).algorithm(algorithm),
              "options of thomas are given, expected none" + behind);
     if (algorithm == Algorithm::pcr || algorithm == Algorithm::thomas ||
-        algorithm == Algorithm::factored)
+        algorithm == Algorithm::factored || algorithm == Algorithm::truncated)
       expect(Options{}.algorithm(algorithm).partition_size(16),
              "partition_size is 16, expected 0: it has no partitions" + behind);
     EXPECT_EQ(Trikkos::algorithm_from_name(Trikkos::name(algorithm)), algorithm);
   }
   EXPECT_EQ(message([] { static_cast<void>(Trikkos::algorithm_from_name("gauss")); }),
             "Trikkos::algorithm_from_name: name is 'gauss', expected one of automatic, segmented, "
-            "spike, pcr, thomas, factored");
+            "truncated, spike, pcr, thomas, factored");
 }
 
 // Partitions far longer than the matrix: no error, and no memory for rows that are not there.

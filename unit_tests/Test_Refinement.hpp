@@ -25,6 +25,7 @@ using Reason = Trikkos::Status::Reason;
 std::vector<Options> algorithms() {
   std::vector<Options> all{Options{}.algorithm(Algorithm::segmented),
                            Options{}.algorithm(Algorithm::segmented).partition_size(7),
+                           Options{}.truncated({.overlap = 8}),
                            Options{}.algorithm(Algorithm::spike),
                            Options{}.algorithm(Algorithm::spike).partition_size(8),
                            Options{}.algorithm(Algorithm::spike).partition_size(7),

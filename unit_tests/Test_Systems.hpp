@@ -98,6 +98,35 @@ TEST(TEST_CATEGORY, systems_in_several_blocks) {
   }
 }
 
+/// Of one matrix, whose rows are read once for several right-hand sides: the bits of each alone.
+template <class T>
+void expect_the_bits_of_one(std::int64_t n, int count, Boundary boundary) {
+  SCOPED_TRACE(std::to_string(count) + " right-hand sides of " + std::to_string(n));
+  const TEST_EXECSPACE exec;
+  const auto A = Trikkos::gallery<T>(exec, Gallery::uniform, n, 3, boundary);
+  const Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE> b("b", count, n), x("x", count, n);
+  const Kokkos::View<T*, TEST_EXECSPACE> alone("alone", n);
+  const auto row = [](const auto& v, int k) { return Kokkos::subview(v, k, Kokkos::ALL); };
+  for (int k = 0; k < count; ++k) ::Test::copy(row(b, k), Trikkos::gallery_rhs<T>(exec, n, k + 1));
+  const auto options = Options{}.algorithm(Algorithm::segmented);
+  EXPECT_TRUE(Trikkos::solve(exec, A, b, x, options).ok());
+  for (int k = 0; k < count; ++k) {
+    EXPECT_TRUE(Trikkos::solve(exec, A, row(b, k), alone, options).ok());
+    EXPECT_TRUE(same(Reference::to_host(alone), Reference::to_host(row(x, k)))) << k;
+  }
+}
+TEST(TEST_CATEGORY, systems_of_one_matrix_have_the_bits_of_one) {
+  constexpr bool host = Trikkos::Impl::is_host_v<TEST_EXECSPACE>;  // lanes: another way
+  const int most = host ? Trikkos::Impl::lane_count<double> - 1 : 19;
+  for (const auto boundary : {Boundary::open, Boundary::periodic})
+    for (const int count : {2, most}) {
+      expect_the_bits_of_one<double>(9000, count, boundary);
+      expect_the_bits_of_one<double>(100003, count, boundary);
+    }
+  expect_the_bits_of_one<float>(20011, 3, Boundary::open);
+  expect_the_bits_of_one<Kokkos::complex<double>>(20011, 3, Boundary::open);
+}
+
 // ---- bad systems
 
 TEST(TEST_CATEGORY, systems_name_the_bad_one_and_spare_the_others) {

@@ -83,17 +83,20 @@ class Problem {
 template <class T>
 void same_bits(const std::vector<std::int64_t>& sizes) {
   std::vector<Options> all;
-  for (const auto algorithm :
-       {Algorithm::segmented, Algorithm::spike, Algorithm::pcr, Algorithm::thomas})
+  for (const auto algorithm : {Algorithm::segmented, Algorithm::truncated, Algorithm::spike,
+                               Algorithm::pcr, Algorithm::thomas})
     for (const std::int64_t rows : {0, 3, 100})
       if (rows == 0 || algorithm == Algorithm::segmented || algorithm == Algorithm::spike)
         all.push_back(Options{}.algorithm(algorithm).partition_size(rows));
   all.push_back(Options{}.refine(2));
   all.push_back(Options{}.verify(1).scaling(Trikkos::Scaling::columns));
   const auto execs = instances<TEST_EXECSPACE>();
-  for (const std::int64_t n : sizes)
+  for (const std::int64_t n : sizes) {
+    std::vector<int> counts{1, 3};
+    if (n == 9001)  // in SIMD lanes, and few enough for threads to share them
+      counts.push_back(Trikkos::Impl::lane_count<T> + 5);
     for (const auto boundary : {Boundary::open, Boundary::periodic})
-      for (const int count : {1, 3})
+      for (const int count : counts)
         for (const bool spoilt : {false, true}) {
           const Problem<T> problem(n, boundary, count);
           if (spoilt) problem.spoil();
@@ -107,6 +110,7 @@ void same_bits(const std::vector<std::int64_t>& sizes) {
               expect_same_bits(problem.solve(execs[k], options), first);
           }
         }
+  }
 }
 
 TEST(TEST_CATEGORY, threads_change_no_bit) {

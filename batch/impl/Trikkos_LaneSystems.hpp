@@ -139,7 +139,44 @@ struct SolveLaneSystems {
   };
 
   static std::int64_t group_words(const LaneShape& s) {
-    return width * (back_rows(s) * (2 * W + 1) + MergeNode<T, W>::words * (s.links - 1));
+    return width * (blocks(s) * back_rows(s) * (2 * W + 1) + MergeNode<T, W>::words * s.links);
+  }
+  /// Of neighbouring partitions, for a thread each, where several threads can share as many systems
+  /// as lanes: long ones.
+  static std::int64_t blocks(const LaneShape& s) {
+    return s.n > longest_alone ? std::clamp<std::int64_t>(s.links / 8, 1, 16) : 1;
+  }
+
+  /// By several threads: three launches, for each block, each vector of systems, and each block.
+  void reduce_block(std::int64_t t, std::int64_t block) const {
+    const Divided d = divided(t);
+    for_links(block, [&](std::int64_t link) {
+      d.template at<Segment<V, W>>(link) = elimination.reduce(partition(d, link, block));
+    });
+  }
+  void chain_blocks(std::int64_t t) const {
+    const Divided d = divided(t);
+    Segment<V, W> s = d.template at<Segment<V, W>>(0);
+    for (std::int64_t link = 1; link < shape.links; ++link) {
+      const Segment<V, W> next = d.template at<Segment<V, W>>(link);
+      s = merge(s, next, d.slots[link]);
+    }
+    Bounds<V, W> bounds = solve_root(s, d.tile.A.first.periodic);
+    const Real<V> probe = finite_probe(bounds);
+    for (int l = 0; l < d.tile.count(); ++l)
+      if (!(lane(probe, l) == 0)) diagnose(d.tile, l, lane_of<T>(s, l), lane_of<T>(bounds, l));
+    for (std::int64_t link = shape.links - 1; link > 0; --link) {
+      const MergeNode<V, W> node = d.slots[link];
+      d.template at<Bounds<V, W>>(link) = unchain(bounds, node);
+    }
+    d.template at<Bounds<V, W>>(0) = bounds;
+  }
+  void substitute_block(std::int64_t t, std::int64_t block) const {
+    const Divided d = divided(t);
+    for_links(block, [&](std::int64_t link) {
+      const Rows p = partition(d, link, block);
+      report(d.tile, p, elimination.substitute(p, d.template at<Bounds<V, W>>(link)));
+    });
   }
 
   void operator()(std::int64_t group) const {
@@ -173,6 +210,46 @@ struct SolveLaneSystems {
   }
 
  private:
+  /// The partitions [begin, end) of a block.
+  template <class F>
+  void for_links(std::int64_t block, const F& f) const {
+    const std::int64_t count = blocks(shape);
+    for (std::int64_t k = block * shape.links / count; k < (block + 1) * shape.links / count; ++k)
+      f(k);
+  }
+  /// The t-th vector of systems, whose memory is that of the t-th group. Each partition has a slot
+  /// for its segment, then for the node of its merge, then for its bounds.
+  struct Divided {
+    Problem<T, W, Matrices> tile;
+    MergeNode<V, W>* slots;
+    BackRow<V, W>* back;  // of the first block
+
+    template <class Word>
+    Word& at(std::int64_t link) const {
+      static_assert(sizeof(Word) <= sizeof(MergeNode<V, W>));
+      return reinterpret_cast<Word&>(slots[link]);
+    }
+  };
+  Divided divided(std::int64_t t) const {
+    const SystemTiles tiles(problem.slab(), width);
+    T* const storage = problem.storage + t * group_words(shape);
+    auto* const slots = reinterpret_cast<MergeNode<V, W>*>(storage);
+    return {problem.block(tiles[t].first, tiles[t].count), slots,
+            reinterpret_cast<BackRow<V, W>*>(slots + shape.links)};
+  }
+  Rows partition(const Divided& d, std::int64_t link, std::int64_t block) const {
+    const std::int64_t first = link * shape.rows;
+    const int count = static_cast<int>(d.tile.count());
+    return {d.tile.A,
+            d.tile.b,
+            d.tile.x,
+            count,
+            first,
+            std::min(shape.rows, shape.n - first),
+            d.back + block * shape.rows,
+            all_lanes<T> >> (width - count)};
+  }
+
   static std::int64_t back_rows(const LaneShape& s) {
     return solves_alone && s.n <= longest_alone ? s.n : s.rows;
   }
@@ -286,6 +363,12 @@ class HostSystems {
                          : 0;
   }
   std::int64_t parallel_items() const { return m_partitions.parallel_items(); }
+  /// So many systems of one matrix are better solved at a time: it is read once for all.
+  static constexpr std::int64_t at_once = 8;
+  /// Matrices are read once anyway.
+  bool is_one_pass() const { return m_fills_lanes; }
+  /// Where they are read twice.
+  const HostPartitions<T, Exec, Elimination>& passes() const { return m_partitions; }
 
   template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
@@ -294,10 +377,27 @@ class HostSystems {
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
     const SolveLaneSystems<T, Elimination, Matrices> kernel{problem, m_lanes};
+    const std::int64_t tiles = SystemTiles(problem.slab(), lane_count<T>).count(problem.count());
+    if (kernel.blocks(m_lanes) > 1 && tiles <= m_lanes.groups && tiles < 2 * exec.concurrency())
+      return solve_divided(exec, kernel, tiles);
     Kokkos::parallel_for(Elimination::label("batch"), range(exec, m_lanes.groups), kernel);
   }
 
  private:
+  /// Where systems do not keep all threads busy. No bit of x depends on it.
+  template <class Kernel>
+  void solve_divided(const Exec& exec, const Kernel& kernel, std::int64_t tiles) const {
+    const std::int64_t blocks = kernel.blocks(m_lanes);
+    Kokkos::parallel_for(
+        Elimination::label("batch_reduce"), range(exec, tiles * blocks),
+        [kernel, blocks](std::int64_t i) { kernel.reduce_block(i / blocks, i % blocks); });
+    Kokkos::parallel_for(Elimination::label("batch_chain"), range(exec, tiles),
+                         [kernel](std::int64_t t) { kernel.chain_blocks(t); });
+    Kokkos::parallel_for(
+        Elimination::label("batch_substitute"), range(exec, tiles * blocks),
+        [kernel, blocks](std::int64_t i) { kernel.substitute_block(i / blocks, i % blocks); });
+  }
+
   HostPartitions<T, Exec, Elimination> m_partitions;
   LaneShape m_lanes;
   bool m_fills_lanes;

@@ -319,6 +319,12 @@ class DeviceSystems {
   std::int64_t storage_words() const { return m_on_chip ? 0 : m_passes.storage_words(); }
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
+  /// So many systems of one matrix are better solved at a time: it is read once for all.
+  static constexpr std::int64_t at_once = 8;
+  /// Matrices are read once anyway.
+  bool is_one_pass() const { return m_on_chip; }
+  /// Where they are read twice.
+  const DevicePartitions<T, Exec, Elimination>& passes() const { return m_passes; }
 
   template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {

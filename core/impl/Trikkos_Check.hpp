@@ -153,7 +153,7 @@ inline void check_options(const char* function, const Options& options, int W = 
   if (partition_size < 0 || partition_size == 1)
     refuse(is("partition_size", partition_size), "0 (automatic) or at least 2");
   if (partition_size > 0 && (algorithm == Algorithm::pcr || algorithm == Algorithm::thomas ||
-                             algorithm == Algorithm::factored))
+                             algorithm == Algorithm::factored || algorithm == Algorithm::truncated))
     refuse(is("partition_size", partition_size), "0: it has no partitions" + of_algorithm);
   if (!(options.verify() >= 0))
     refuse("verify is " + std::to_string(options.verify()), "a tolerance of at least 0");
@@ -171,6 +171,12 @@ inline void check_options(const char* function, const Options& options, int W = 
     at_most("partition_size", partition_size, longest_staged);
     at_most("dynamic_tiling", spike.dynamic_tiling, 0);
   }
+
+  const std::int64_t overlap = options.truncated().overlap;
+  if (algorithm != Algorithm::truncated && options.truncated() != TruncatedOptions{})
+    refuse("options of truncated are given", "none" + of_algorithm);
+  if (overlap < 0 || overlap > TruncatedOptions::most_overlap)
+    refuse(is("overlap", overlap), "0 to " + std::to_string(TruncatedOptions::most_overlap));
 
   const PcrOptions& pcr = options.pcr();
   if (algorithm != Algorithm::pcr && pcr != PcrOptions{})

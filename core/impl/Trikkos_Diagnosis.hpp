@@ -21,6 +21,8 @@ struct Diagnosis {
     solution,     ///< first row whose solution is not finite
     suspect,      ///< 0 if anything is not finite: the substitution pass then looks for the row
     systems,      ///< how many there are
+    seams,  ///< the bits of what windows disagree by at worst, whose order is that of numbers;
+            ///< -1 if there are none
     words
   };
   static constexpr std::int64_t clear = std::numeric_limits<std::int64_t>::max();
@@ -38,6 +40,12 @@ struct Diagnosis {
   KOKKOS_INLINE_FUNCTION void reset() const {
     word[elimination] = word[merge] = word[solution] = word[suspect] = clear;
     word[systems] = system_count;
+    word[seams] = -1;
+  }
+  /// Of windows, see `truncated`; 0 or more, not a NaN.
+  KOKKOS_INLINE_FUNCTION void report_disagreement(double by) const {
+    const auto bits = Kokkos::bit_cast<std::int64_t>(by);
+    if (word[seams] < bits) Kokkos::atomic_max(word + seams, bits);
   }
   KOKKOS_INLINE_FUNCTION void report(Status::Reason reason, std::int64_t row) const {
     mark_suspect();
@@ -96,6 +104,8 @@ inline Status decode(const std::int64_t* word, std::int64_t n) {
   } else if (word[Diagnosis::suspect] != Diagnosis::clear) {
     s.reason = Status::Reason::not_finite;
   }
+  if (word[Diagnosis::seams] >= 0)
+    s.disagreement = Kokkos::bit_cast<double>(word[Diagnosis::seams]);
   return s;
 }
 

@@ -193,6 +193,19 @@ class Staging {
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
     m_member.team_barrier();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if constexpr (requires { Member::restages; })
+      if (m_member.team_rank() == 0)
+        asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared(m_arrivals)) : "memory");
+#endif
+  }
+  /// Before a team that `restages` starts with another Staging in the same scratch.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION static void finish(const Team& team) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+    team.team_barrier();
   }
 
   /// Scratch, written before by any thread and not any more, to memory. All threads call it.

@@ -8,6 +8,7 @@
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_Refinement.hpp>
+#include <impl/truncated/Trikkos_Windows.hpp>
 
 /// \file
 /// `Options::verify` and `refine` around any method: b is kept, x measured, refined, and measured
@@ -92,13 +93,14 @@ class Guard {
   /// What a report, fetched from the device, says of systems of n rows.
   Status status(const Report& report, std::int64_t n) const {
     Status s = decode(report.words, n);
+    s.fell_back = s.disagreement > largest_disagreement<T>;
     if (!measures()) return s;
     const Accuracy& found = report.accuracy;
     const bool accurate = found.first_bad == Accuracy::none;
     s.backward_error = found.worst.value();
     const bool is_unstable = s.reason == Status::Reason::unstable;
     if (is_unstable && refines() && found.first_bad != std::max<std::int64_t>(s.system, 0))
-      s = {.backward_error = s.backward_error};  // it was, but refinement has mended it
+      s.reason = Status::Reason::none, s.system = s.row = -1;  // it was, refinement has mended it
     if (s.ok() && !accurate) {
       s.reason = Status::Reason::inaccurate;
       if (report.words[Diagnosis::systems] > 1) s.system = found.first_bad;

@@ -76,7 +76,8 @@ concept Method = std::constructible_from<M, const Shape&, const Options&> &&
   // scalars that a system takes while it is being solved, and those that all systems share
   { m.storage_words() } -> std::same_as<std::int64_t>;
   { m.shared_words() } -> std::same_as<std::int64_t>;
-  // what one system offers to be done side by side: where it is little, many are solved at a time
+  // what one system offers to be done side by side: where it is little, many are solved at a time;
+  // a member `at_once` tells how many at least, if they have one matrix
   { m.parallel_items() } -> std::same_as<std::int64_t>;
   m.solve(exec, problem);
 };

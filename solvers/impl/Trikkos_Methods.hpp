@@ -10,6 +10,7 @@
 #include <impl/segmented/Trikkos_Segmented.hpp>
 #include <impl/spike/Trikkos_Spike.hpp>
 #include <impl/thomas/Trikkos_ThomasCall.hpp>
+#include <impl/truncated/Trikkos_Truncated.hpp>
 #include <variant>
 
 namespace Trikkos {
@@ -21,7 +22,7 @@ KOKKOS_INLINE_FUNCTION constexpr Algorithm chosen(Algorithm algorithm, std::int6
 }
 
 /// f(forms) with the forms of the algorithm that solves systems of n rows, with W diagonals on
-/// either side: the one list of algorithms, for calls and kernels.
+/// either side: the one list of algorithms, for calls and kernels. In kernels there are no windows.
 #ifdef __CUDACC__
 #  pragma nv_exec_check_disable  // f is a host function in calls
 #endif
@@ -31,6 +32,7 @@ requires(W == 1) KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algo
   switch (chosen(algorithm, n)) {
     case Algorithm::automatic:  // is never chosen
     case Algorithm::segmented:
+    case Algorithm::truncated:
       break;
     case Algorithm::spike:
       return f(FormsOf<Algorithm::spike>{});
@@ -64,6 +66,7 @@ struct MethodsOf {
 template <class T, class Exec>
 struct MethodsOf<T, Exec, 1> {
   using type = std::variant<typename FormsOf<Algorithm::segmented>::template Call<T, Exec>,
+                            typename FormsOf<Algorithm::truncated>::template Call<T, Exec>,
                             typename FormsOf<Algorithm::spike>::template Call<T, Exec>,
                             typename FormsOf<Algorithm::pcr>::template Call<T, Exec>,
                             typename FormsOf<Algorithm::thomas>::template Call<T, Exec>,
@@ -99,11 +102,13 @@ requires(W > 1) AnyMethod<T, Exec, W> method(const Shape& shape, const Options& 
 template <class T, class Exec, int W = 1>
 requires(W == 1) AnyMethod<T, Exec> method(const Shape& shape, const Options& options) {
   const Algorithm algorithm = chosen<T, Exec>(options.algorithm(), shape);
-  return with_forms(algorithm, shape.n, [&](auto forms) -> AnyMethod<T, Exec> {
+  const auto make = [&](auto forms) -> AnyMethod<T, Exec> {
     using Call = typename decltype(forms)::template Call<T, Exec>;
     static_assert(Method<Call, T, Exec>);
     return Call(shape, options);
-  });
+  };
+  if (algorithm == Algorithm::truncated) return make(FormsOf<Algorithm::truncated>{});
+  return with_forms(algorithm, shape.n, make);
 }
 
 }  // namespace Impl

@@ -47,8 +47,10 @@ class Solver {
     // Systems in flight: enough to fill the device, few enough to keep the memory small.
     const bool takes_memory = storage_words() > 0 || m_guard.measures();
     const std::int64_t wanted = !takes_memory ? most_in_flight : is_host_v<Exec> ? 256 : 16384;
-    m_in_flight = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(items, 1), 1,
-                                           std::max<std::int64_t>(shape.count, 1));
+    const std::int64_t at_least =
+        shape.matrices == 1 && !m_guard.measures() ? at_once() : 1;  // a guard keeps every b
+    m_in_flight = std::min(std::max(wanted / std::max<std::int64_t>(items, 1), at_least),
+                           std::max<std::int64_t>(shape.count, 1));
   }
 
   const Shape& shape() const { return m_shape; }
@@ -88,6 +90,16 @@ class Solver {
   }
   std::int64_t shared_words() const {
     return std::visit([](const auto& m) { return m.shared_words(); }, m_method);
+  }
+  std::int64_t at_once() const {
+    return std::visit(
+        [](const auto& m) -> std::int64_t {
+          if constexpr (requires { m.at_once; })
+            return m.at_once;
+          else
+            return 1;
+        },
+        m_method);
   }
   std::int64_t factor_words() const {
     return std::visit(

@@ -47,6 +47,7 @@ class FactoredCall {
     return words;
   }
   std::int64_t parallel_items() const { return m_stable.parallel_items(); }
+  static constexpr std::int64_t at_once = Stable::at_once;
   void solve(const Exec& exec, const Problem<T, W>& problem) const {
     m_stable.solve(exec, problem);
   }

@@ -6,6 +6,7 @@
 
 #include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_ReducedSystem.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
@@ -25,6 +26,42 @@
 
 namespace Trikkos::Impl {
 
+/// Whether bands and b are contiguous, and so aligned that tiles are copied in bulk.
+template <class T, int W, class Matrices>
+bool can_load_in_bulk(const Problem<T, W, Matrices>& problem, const TileShape<T, 0, W>& tile) {
+  if constexpr (ComputedMatrices<Matrices>)
+    return false;
+  else {
+    const auto of = [](const T* data, std::int64_t system_stride) {
+      return reinterpret_cast<std::uintptr_t>(data) |
+             sizeof(T) * static_cast<std::size_t>(system_stride);
+    };
+    bool is_contiguous = problem.b.row_stride == 1 && problem.A.first.is_contiguous() &&
+                         tile.pitch() == tile.rows() && problem.slab() == problem.count();
+    std::size_t bytes = of(problem.b.data, problem.b.system_stride);
+    for (int j = 0; j <= 2 * W; ++j) bytes |= of(problem.A.first.band[j].data, problem.A.stride[j]);
+    return is_contiguous && is_bulk(bytes, sizeof(T) * tile.tile_rows());
+  }
+}
+
+/// The system and the tile of a team: tiles of a system in sequence, or, where systems have one
+/// matrix, the same tile of all of them, so that its rows come from memory once and from the cache
+/// then.
+template <class T, int W, class Matrices>
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<std::int64_t, std::int64_t> place_of_team(
+    int rank, std::int64_t tiles, const Problem<T, W, Matrices>& problem, bool together) {
+  if (!together) return split_index(rank, tiles);
+  const int systems = static_cast<int>(problem.count());
+  return {rank % systems, rank / systems};
+}
+template <class T, int W, class Matrices>
+bool solves_together(const Problem<T, W, Matrices>& problem) {
+  if constexpr (ComputedMatrices<Matrices>)
+    return false;
+  else
+    return problem.count() > 1 && problem.A.is_shared();
+}
+
 /// First pass: rows to segments.
 template <class T, class Elimination, int Rows, class Matrices>
 struct ReduceTiles {
@@ -36,12 +73,13 @@ struct ReduceTiles {
   Elimination elimination;
   TileShape<T, Rows, W> shape;
   TeamLayout layout;
-  bool in_bulk;
+  bool in_bulk, together;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const auto [system, tile] = split_index(member.league_rank(), layout.tiles);
+    const auto [system, tile] =
+        place_of_team(member.league_rank(), layout.tiles, problem, together);
     const StagedTile<T, Rows, W> staged{
         shape, team_scratch<T, staging_alignment>(member, scratch_bytes(shape)),
         tile * shape.tile_rows()};
@@ -83,7 +121,7 @@ struct SubstituteTiles {
   Elimination elimination;
   TileShape<T, Rows, W> shape;
   TeamLayout layout;
-  bool in_bulk;
+  bool in_bulk, together;
 
   /// Whether rows make way for their pivot rows, so that they are eliminated once.
   static constexpr bool keeps = Rows > 0 &&
@@ -97,7 +135,8 @@ struct SubstituteTiles {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const auto [system, from_last] = split_index(member.league_rank(), layout.tiles);
+    const auto [system, from_last] =
+        place_of_team(member.league_rank(), layout.tiles, problem, together);
     // backwards: the tiles that the first pass read last may still be in the cache
     const std::int64_t tile = layout.tiles - 1 - from_last;
     const StagedTile<T, Rows, W> staged{
@@ -212,17 +251,24 @@ class DevicePartitions {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_layout.tiles; }
 
-  template <class Matrices = Systems<T, W>>
-  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem,
+              const Gate& gate = {}) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "reduce", tile,
-             ReduceTiles<T, Elimination, Rows, Matrices>{
-                 problem, {}, tile, m_layout, can_load_in_bulk(problem)});
+             ReduceTiles<T, Elimination, Rows, Matrices>{problem,
+                                                         {},
+                                                         tile,
+                                                         m_layout,
+                                                         can_load_in_bulk(problem, m_tile),
+                                                         solves_together(problem)},
+             gate);
     });
   }
-  template <class Matrices = Systems<T, W>>
-  void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    reduced(problem).launch(exec, problem.count(), Elimination::label(""));
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                     const Gate& gate = {}) const {
+    reduced(problem).launch(exec, problem.count(), Elimination::label(""), gate);
   }
   /// Instead of `solve_reduced` where the systems are blocks of larger ones: their segments to
   /// those who solve these, and back from the values around and at the ends of each.
@@ -236,19 +282,27 @@ class DevicePartitions {
               const PackedBounds<T, W>& bounds) const {
     reduced(problem).spread(exec, problem.count(), Elimination::label(""), bounds);
   }
-  template <class Matrices = Systems<T, W>>
-  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                  const Gate& gate = {}) const {
     with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
       launch(exec, "substitute", tile,
-             SubstituteTiles<T, Elimination, Rows, Matrices>{
-                 problem, {}, tile, m_layout, can_load_in_bulk(problem)});
+             SubstituteTiles<T, Elimination, Rows, Matrices>{problem,
+                                                             {},
+                                                             tile,
+                                                             m_layout,
+                                                             can_load_in_bulk(problem, m_tile),
+                                                             solves_together(problem)},
+             gate);
     });
   }
-  template <class Matrices = Systems<T, W>>
-  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    reduce(exec, problem);
-    solve_reduced(exec, problem);
-    substitute(exec, problem);
+  /// `gate`: whether kernels do what they are for (Trikkos_Gate.hpp).
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem,
+             const Gate& gate = {}) const {
+    reduce(exec, problem, gate);
+    solve_reduced(exec, problem, gate);
+    substitute(exec, problem, gate);
   }
 
  private:
@@ -265,24 +319,6 @@ class DevicePartitions {
             std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis};
   }
 
-  template <class Matrices>
-  bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) const {
-    if constexpr (ComputedMatrices<Matrices>)
-      return false;
-    else {
-      const auto of = [](const T* data, std::int64_t system_stride) {
-        return reinterpret_cast<std::uintptr_t>(data) |
-               sizeof(T) * static_cast<std::size_t>(system_stride);
-      };
-      bool is_contiguous = problem.b.row_stride == 1 && problem.A.first.is_contiguous() &&
-                           m_tile.pitch() == m_tile.rows() && problem.slab() == problem.count();
-      std::size_t bytes = of(problem.b.data, problem.b.system_stride);
-      for (int j = 0; j <= 2 * W; ++j)
-        bytes |= of(problem.A.first.band[j].data, problem.A.stride[j]);
-      return is_contiguous && is_bulk(bytes, sizeof(T) * m_tile.tile_rows());
-    }
-  }
-
   /// body(tile), the default shape as a type of its own.
   template <class Matrices, class Body>
   void with_tile(const Problem<T, W, Matrices>& problem, const Body& body) const {
@@ -293,16 +329,16 @@ class DevicePartitions {
     else
       body(m_tile);
   }
-  template <int Rows, class Kernel>
+  template <int Rows, class Kernel, class Gate>
   void launch(const Exec& exec, const char* phase, const TileShape<T, Rows, W>& tile,
-              const Kernel& kernel) const {
+              const Kernel& kernel, const Gate& gate) const {
     using TilePolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
     const int league = static_cast<int>(kernel.problem.count()) * tiles();
     Kokkos::parallel_for(
         Elimination::label(phase),
-        light(TilePolicy(exec, league, tile.lanes())
+        light(TilePolicy(exec, gate.league(league), tile.lanes())
                   .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(tile)))),
-        kernel);
+        gate.teams(kernel, league));
   }
 
   TileShape<T, 0, W> m_tile;

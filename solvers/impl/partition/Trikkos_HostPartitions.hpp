@@ -5,9 +5,10 @@
 #define TRIKKOS_IMPL_HOSTPARTITIONS_HPP
 
 #include <algorithm>
-#include <impl/Trikkos_LaneVectors.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
+#include <impl/partition/Trikkos_LanePartitions.hpp>
 #include <impl/partition/Trikkos_Merge.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
@@ -68,141 +69,6 @@ struct HostStorage {
   T* back;  // [groups][back_words]
 };
 
-/// A row of a matrix in each lane.
-template <class T, int W>
-struct LaneRows {
-  T of_lane[2 * W + 1][lane_count<T>];
-
-  template <int j>
-  KOKKOS_FORCEINLINE_FUNCTION Lanes<T> entry(int) const {
-    return gathered<T>([&](int l) { return of_lane[W + j][l]; },
-                       std::make_integer_sequence<int, lane_count<T>>{});
-  }
-};
-/// Computed rows, row(l) in lane l.
-template <class T, int W, class RowOfLane>
-KOKKOS_FORCEINLINE_FUNCTION Equation<Lanes<T>, W> equation_in_lanes(const RowOfLane& row,
-                                                                    const Lanes<T>& d) {
-  LaneRows<T, W> rows;
-  for (int l = 0; l < lane_count<T>; ++l) {
-    const auto r = row(l);
-    for (int j = 0; j < 2 * W + 1; ++j) rows.of_lane[j][l] = r[j];
-  }
-  return equation_of<Lanes<T>, W>(rows, 0, d);
-}
-
-/// Link `link` of each run of a tile: `width` partitions, one a lane, `stride` rows apart. `Rows`
-/// of an elimination (Trikkos_Elimination.hpp).
-template <class T, int W = 1, class Matrix = Bands<T, W>>
-struct LanePartitions {
-  using V = Lanes<T>;
-  using value_type = V;
-  using index_type = std::int64_t;
-  static constexpr int half_bandwidth = W;
-  static constexpr int width = lane_count<T>;
-  static constexpr bool ragged = true;
-
-  const Matrix& A;
-  Strided<const T> b;
-  Strided<T> x;
-  std::int64_t first_row, rows, stride;
-  BackRow<V, W>* back;      // of the rows of a partition
-  std::int64_t prefetched;  // row where the tile starts that comes next
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(int l) const { return first_row + l * stride; }
-  /// Rows of the partition of lane l: fewer, or none, at the end of the system.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(int l) const { return clamped(A.n - row_of(l)); }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return length(0); }
-  /// Rows before the first k that is missing in some lane or holds one of the last W of the matrix.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const {
-    return clamped(A.n - W - row_of(width - 1));
-  }
-
-  /// Row k of each partition, with W <= k < inner_rows(), or less where it is none of A's first W.
-  KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
-    if constexpr (ComputedMatrices<Matrix>) {
-      const auto row = [&](int l) { return A.row(row_of(l) + k); };
-      return scaled(equation_in_lanes<T, W>(row, load(b, k)), A.scale_rows);
-    } else {
-      prefetch(k);
-      return scaled(equation_of<V, W>(*this, k, load(b, k)), A.scale_rows);
-    }
-  }
-  template <int j>
-  KOKKOS_FORCEINLINE_FUNCTION V entry(std::int64_t k) const {
-    return load_band(A.band[W + j], k);
-  }
-  /// Row k where it may be an end of the matrix, or lie behind it: then 1 x = 0. Rare, so kept out
-  /// of the recurrences.
-  [[gnu::noinline]] KOKKOS_FUNCTION Equation<V, W> edge_equation(std::int64_t k) const {
-    Equation<V, W> e{};
-    for (int l = 0; l < width; ++l) {
-      const std::int64_t i = row_of(l) + k;
-      set_lane(e, l, k < length(l) ? equation_of<T, W>(A, i, b[i]) : unit_equation<T, W>());
-    }
-    return scaled(e, A.scale_rows);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation(std::int64_t k) const {
-    if (k >= rows) return unit_equation<V, W>();
-    const bool inner = k < inner_rows() && first_row + k >= W;
-    // of a copy, so that the compiler need not think that the call changes what loops hold
-    return inner ? inner_equation(k) : LanePartitions(*this).edge_equation(k);
-  }
-  /// Lanes with more than k rows.
-  KOKKOS_FORCEINLINE_FUNCTION auto longer_than(std::int64_t k) const {
-    decltype(Real<V>{} > Real<V>{}) mask{};
-    for (int l = 0; l < width; ++l) mask[l] = k < length(l) ? -1 : 0;
-    return mask;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V, W>& row) const {
-    back[k] = row;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION const BackRow<V, W>& kept(std::int64_t k) const { return back[k]; }
-  KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
-    T* const p = x.data + (first_row + k) * x.stride;
-    const std::int64_t step = stride * x.stride;
-    if (k < inner_rows()) {
-      for (int l = 0; l < width; ++l) p[l * step] = lane(v, l);
-    } else {
-      for (int l = 0; l < width; ++l)
-        if (k < length(l)) p[l * step] = lane(v, l);
-    }
-  }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t clamped(std::int64_t count) const {
-    return count < 0 ? 0 : count > rows ? rows : count;
-  }
-  /// Lanes lie far apart, in more streams than the hardware prefetches. So each step asks for one
-  /// cache line of the tile that comes next, which is contiguous.
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t k) const {
-    KOKKOS_IF_ON_HOST((const std::int64_t i = prefetched + k * width;
-                       for (const auto& band
-                            : A.band) __builtin_prefetch(band.data + i * band.stride);
-                       __builtin_prefetch(b.data + i * b.stride);))
-    static_cast<void>(k);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION V load(const Strided<const T>& from, std::int64_t k) const {
-    return gathered(from.data + (first_row + k) * from.stride, stride * from.stride,
-                    std::make_integer_sequence<int, width>{});
-  }
-  KOKKOS_FORCEINLINE_FUNCTION V load_band(const Strided<const T>& from, std::int64_t k) const {
-    const V v = load(from, k);
-    if constexpr (is_complex_v<T>)
-      if (A.conjugated) return conjugate(v);
-    return v;
-  }
-  /// All lanes at once: set one by one, each would cost an instruction on the whole vector.
-  template <int... l>
-  KOKKOS_FORCEINLINE_FUNCTION static V gathered(const T* p, std::int64_t step,
-                                                std::integer_sequence<int, l...>) {
-    if constexpr (is_complex_v<T>)
-      return V{Real<V>{p[l * step].real()...}, Real<V>{p[l * step].imag()...}};
-    else
-      return V{p[l * step]...};
-  }
-};
-
 // ---- chains of segments
 
 template <class T, class S>
@@ -259,7 +125,15 @@ void chain(const Diagnosis& diagnosis, Segment<S, W>& s, const Segment<S, W>& ri
                    LaneNode<T, S, W>{node, l}, row + l * stride);
 }
 
-/// The three phases, each for a group of one system.
+/// Systems that a thread takes together.
+struct Together {
+  static constexpr int most = 8;
+
+  std::int64_t first;
+  int count;
+};
+
+/// The three phases, each for a group of one system, or of several.
 template <class T, class Elimination, class Matrices = Systems<T, Elimination::half_bandwidth>>
 struct HostPasses {
   using V = Lanes<T>;
@@ -319,27 +193,34 @@ struct HostPasses {
     return std::min(first_tile(group + 1), shape.tiles);
   }
 
-  void reduce_group(std::int64_t system, std::int64_t group, bool report = false) const {
+  /// The same group of several systems. Those of one matrix take turns at each tile, so that its
+  /// rows come from memory once.
+  void reduce_group(const Together& systems, std::int64_t group) const {
+    Segment<T, W> s[Together::most];
+    for (int k = 0; k < systems.count; ++k) s[k] = identity_segment<T, W>();
+    for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile)
+      for (int k = 0; k < systems.count; ++k) reduce_tile(systems.first + k, tile, s[k], false);
+    for (int k = 0; k < systems.count; ++k)
+      storage_of(systems.first + k).group_segments[group] = s[k];
+  }
+  /// Of which `s` is the rest of its group, up to here.
+  void reduce_tile(std::int64_t system, std::int64_t tile, Segment<T, W>& s, bool report) const {
     const auto store = storage_of(system);
     const Diagnosis diagnosis = diagnosis_of(system);
     const Matrix A = problem.A[system];
-    Segment<T, W> s = identity_segment<T, W>();
-    for (std::int64_t tile = first_tile(group); tile < end_tile(group); ++tile) {
-      MergeNode<V, W>* const nodes = link_nodes(store, tile);
-      Segment<V, W> run;
-      for (std::int64_t link = 0; link < shape.links; ++link) {
-        const auto p = partitions(A, system, tile, link, tile + 1);
-        const Segment<V, W> next = elimination.reduce(p);
-        if (link == 0)
-          run = next;
-        else
-          chain<T>(diagnosis, run, next, nodes[link - 1], report, p.first_row, p.stride);
-      }
-      for (int l = 0; l < width; ++l)
-        chain<T>(diagnosis, s, lane_of<T>(run, l), store.run_nodes[tile * width + l], report,
-                 first_row(tile, l));
+    MergeNode<V, W>* const nodes = link_nodes(store, tile);
+    Segment<V, W> run;
+    for (std::int64_t link = 0; link < shape.links; ++link) {
+      const auto p = partitions(A, system, tile, link, tile + 1);
+      const Segment<V, W> next = elimination.reduce(p);
+      if (link == 0)
+        run = next;
+      else
+        chain<T>(diagnosis, run, next, nodes[link - 1], report, p.first_row, p.stride);
     }
-    store.group_segments[group] = s;
+    for (int l = 0; l < width; ++l)
+      chain<T>(diagnosis, s, lane_of<T>(run, l), store.run_nodes[tile * width + l], report,
+               first_row(tile, l));
   }
 
   /// The segment of the whole system, from those of its groups.
@@ -367,33 +248,43 @@ struct HostPasses {
     spread_bounds(system, bounds);
   }
 
-  void substitute_group(std::int64_t system, std::int64_t group) const {
+  void substitute_group(const Together& systems, std::int64_t group) const {
+    Bounds<T, W> rest[Together::most];
+    const bool suspect = diagnosis_of(systems.first).is_suspect();  // or any other system
+    for (int k = 0; k < systems.count; ++k) {
+      rest[k] = storage_of(systems.first + k).group_bounds[group];
+      Segment<T, W> s = identity_segment<T, W>();
+      for (std::int64_t tile = first_tile(group); suspect && tile < end_tile(group); ++tile)
+        reduce_tile(systems.first + k, tile, s, true);  // once more, with reports
+    }
+    for (std::int64_t tile = end_tile(group) - 1; tile >= first_tile(group); --tile)
+      for (int k = 0; k < systems.count; ++k)
+        substitute_tile(systems.first + k, tile, rest[k], suspect);
+  }
+  /// Of which `rest` are the bounds of its group, up to here.
+  void substitute_tile(std::int64_t system, std::int64_t tile, Bounds<T, W>& rest,
+                       bool suspect) const {
     const auto store = storage_of(system);
     const Diagnosis diagnosis = diagnosis_of(system);
     const Matrix A = problem.A[system];
     const Strided<const T> b = problem.b[system];
     const Strided<T> x = problem.x[system];
-    const bool suspect = diagnosis.is_suspect();
-    if (suspect) reduce_group(system, group, true);  // once more, with reports
-    Bounds<T, W> rest = store.group_bounds[group];
-    for (std::int64_t tile = end_tile(group) - 1; tile >= first_tile(group); --tile) {
-      Bounds<V, W> runs{};
-      for (int l = width - 1; l >= 0; --l)
-        set_lane_bounds(runs, l, unchain(rest, store.run_nodes[tile * width + l]));
-      const MergeNode<V, W>* const nodes = link_nodes(store, tile);
-      for (std::int64_t link = shape.links - 1; link >= 0; --link) {
-        const auto p = partitions(A, system, tile, link, tile - 1);
-        if (suspect)
-          for (int l = 0; l < width; ++l)
-            elimination.diagnose(diagnosis,
-                                 UnstagedRows<T, W, Matrix>{A, b, p.row_of(l), p.length(l)});
-        const Bounds<V, W> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
-        const Findings<V> found = elimination.substitute(p, bounds);
-        for (int l = 0; l < width; ++l) {
-          if (!(lane(found.probe, l) == 0))
-            report_first_not_finite(diagnosis, x, p.row_of(l), p.length(l));
-          if (found.unstable[l]) diagnosis.report_unstable(p.row_of(l));
-        }
+    Bounds<V, W> runs{};
+    for (int l = width - 1; l >= 0; --l)
+      set_lane_bounds(runs, l, unchain(rest, store.run_nodes[tile * width + l]));
+    const MergeNode<V, W>* const nodes = link_nodes(store, tile);
+    for (std::int64_t link = shape.links - 1; link >= 0; --link) {
+      const auto p = partitions(A, system, tile, link, tile - 1);
+      if (suspect)
+        for (int l = 0; l < width; ++l)
+          elimination.diagnose(diagnosis,
+                               UnstagedRows<T, W, Matrix>{A, b, p.row_of(l), p.length(l)});
+      const Bounds<V, W> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
+      const Findings<V> found = elimination.substitute(p, bounds);
+      for (int l = 0; l < width; ++l) {
+        if (!(lane(found.probe, l) == 0))
+          report_first_not_finite(diagnosis, x, p.row_of(l), p.length(l));
+        if (found.unstable[l]) diagnosis.report_unstable(p.row_of(l));
       }
     }
   }
@@ -425,21 +316,23 @@ class HostPartitions {
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_shape.groups; }
 
-  template <class Matrices = Systems<T, W>>
-  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem,
+              const Gate& gate = {}) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
-    const std::int64_t groups = m_shape.groups;
-    Kokkos::parallel_for(Elimination::label("reduce"), range(exec, problem.count() * groups),
-                         [passes, groups](std::int64_t i) {
+    const Items items = this->items(exec, problem);
+    Kokkos::parallel_for(Elimination::label("reduce"), range(exec, items.count()),
+                         gate([passes, items](std::int64_t i) {
                            if (passes.problem.resets && i == 0) passes.problem.diagnosis.reset();
-                           passes.reduce_group(i / groups, i % groups);
-                         });
+                           passes.reduce_group(items.systems(i), items.group(i));
+                         }));
   }
-  template <class Matrices = Systems<T, W>>
-  void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                     const Gate& gate = {}) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     Kokkos::parallel_for(Elimination::label("coarse"), range(exec, problem.count()),
-                         [passes](std::int64_t system) { passes.solve_groups(system); });
+                         gate([passes](std::int64_t system) { passes.solve_groups(system); }));
   }
   /// Instead of `solve_reduced` where the systems are blocks of larger ones: their segments to
   /// those who solve these, and back from the values around and at the ends of each.
@@ -463,33 +356,58 @@ class HostPartitions {
                            passes.spread_bounds(system, b);
                          });
   }
-  template <class Matrices = Systems<T, W>>
-  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                  const Gate& gate = {}) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
-    const std::int64_t groups = m_shape.groups;
-    Kokkos::parallel_for(
-        Elimination::label("substitute"), range(exec, problem.count() * groups),
-        [passes, groups](std::int64_t i) { passes.substitute_group(i / groups, i % groups); });
+    const Items items = this->items(exec, problem);
+    Kokkos::parallel_for(Elimination::label("substitute"), range(exec, items.count()),
+                         gate([passes, items](std::int64_t i) {
+                           passes.substitute_group(items.systems(i), items.group(i));
+                         }));
   }
-  template <class Matrices = Systems<T, W>>
-  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    if (m_shape.groups == 1 && problem.count() == 1) return solve_at_once(exec, problem);
-    reduce(exec, problem);
-    solve_reduced(exec, problem);
-    substitute(exec, problem);
+  /// `gate`: whether kernels do what they are for (Trikkos_Gate.hpp).
+  template <class Matrices = Systems<T, W>, class Gate = Always>
+  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem,
+             const Gate& gate = {}) const {
+    if (m_shape.groups == 1 && problem.count() == 1) return solve_at_once(exec, problem, gate);
+    reduce(exec, problem, gate);
+    solve_reduced(exec, problem, gate);
+    substitute(exec, problem, gate);
   }
 
  private:
-  /// In one launch: at n = 1000 a launch costs as much as a pass.
+  /// Groups of systems, `together` of these at a time.
+  struct Items {
+    std::int64_t groups, total, together;
+
+    std::int64_t count() const { return groups * ((total + together - 1) / together); }
+    std::int64_t group(std::int64_t i) const { return i % groups; }
+    Together systems(std::int64_t i) const {
+      const std::int64_t first = i / groups * together;
+      return {first, static_cast<int>(std::min(together, total - first))};
+    }
+  };
+  /// Those of one matrix together, unless threads would be idle. No bit of x depends on it.
   template <class Matrices>
-  void solve_at_once(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  Items items(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    bool is_shared = false;
+    if constexpr (!ComputedMatrices<Matrices>) is_shared = problem.A.is_shared();
+    const bool many = m_shape.groups >= 4 * exec.concurrency();
+    return {m_shape.groups, problem.count(), is_shared && many ? Together::most : 1};
+  }
+
+  /// In one launch: at n = 1000 a launch costs as much as a pass.
+  template <class Matrices, class Gate>
+  void solve_at_once(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                     const Gate& gate) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
-    Kokkos::parallel_for(Elimination::label("small"), range(exec, 1), [passes](std::int64_t) {
-      if (passes.problem.resets) passes.problem.diagnosis.reset();
-      passes.reduce_group(0, 0);
-      passes.solve_groups(0);
-      passes.substitute_group(0, 0);
-    });
+    Kokkos::parallel_for(Elimination::label("small"), range(exec, 1), gate([passes](std::int64_t) {
+                           if (passes.problem.resets) passes.problem.diagnosis.reset();
+                           passes.reduce_group({0, 1}, 0);
+                           passes.solve_groups(0);
+                           passes.substitute_group({0, 1}, 0);
+                         }));
   }
 
   HostShape m_shape;

@@ -8,6 +8,7 @@
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/partition/Trikkos_CoarseLayout.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <string>
 
@@ -248,14 +249,15 @@ struct ReducedSystem {
   std::int64_t segment_rows;
   Diagnosis diagnosis;
 
-  template <class Exec>
-  void launch(const Exec& exec, std::int64_t count, const std::string& label) const {
+  template <class Exec, class Gate = Always>
+  void launch(const Exec& exec, std::int64_t count, const std::string& label,
+              const Gate& gate = {}) const {
     if (is_chain(count)) {
-      Kokkos::parallel_for(label + "chain", range(exec, count), chain());
+      Kokkos::parallel_for(label + "chain", range(exec, count), gate(chain()));
       return;
     }
-    launch_merge(exec, count, label, {nullptr});
-    launch_descent(exec, count, label);
+    launch_merge(exec, count, label, {nullptr}, gate);
+    launch_descent(exec, count, label, gate);
   }
   /// Of systems that are blocks of larger ones.
   template <class Exec>
@@ -265,7 +267,7 @@ struct ReducedSystem {
       Kokkos::parallel_for(label + "merge_chain", range(exec, count),
                            MergeChain<T, W>{chain(), blocks});
     else
-      launch_merge(exec, count, label, blocks);
+      launch_merge(exec, count, label, blocks, Always());
   }
   template <class Exec>
   void spread(const Exec& exec, std::int64_t count, const std::string& label,
@@ -277,7 +279,7 @@ struct ReducedSystem {
     }
     Kokkos::parallel_for(label + "root", range(exec, count),
                          PutRoot<T, W>{work, layout, diagnosis, bounds});
-    launch_descent(exec, count, label);
+    launch_descent(exec, count, label, Always());
   }
 
  private:
@@ -285,21 +287,22 @@ struct ReducedSystem {
     return ChainCoarse<T, W>::is_for(layout.segments, count);
   }
   ChainCoarse<T, W> chain() const { return {work, layout, periodic, segment_rows, diagnosis}; }
-  template <class Exec>
+  template <class Exec, class Gate>
   void launch_merge(const Exec& exec, std::int64_t count, const std::string& label,
-                    const PackedSegments<T, W>& blocks) const {
+                    const PackedSegments<T, W>& blocks, const Gate& gate) const {
     constexpr int lanes = CoarseTree<T, W>::lanes;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<lanes, 1>>;
     Kokkos::parallel_for(
         label + "coarse",
         light(Teams(exec, static_cast<int>(count * layout.level[0].groups), lanes)
                   .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T, W>::scratch_bytes()))),
-        MergeCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis, blocks});
+        gate(MergeCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis, blocks}));
   }
-  template <class Exec>
-  void launch_descent(const Exec& exec, std::int64_t count, const std::string& label) const {
+  template <class Exec, class Gate>
+  void launch_descent(const Exec& exec, std::int64_t count, const std::string& label,
+                      const Gate& gate) const {
     Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
-                         DescendCoarse<T, W>{work, layout.words, layout});
+                         gate(DescendCoarse<T, W>{work, layout.words, layout}));
   }
 };
 

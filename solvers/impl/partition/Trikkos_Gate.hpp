@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_GATE_HPP
+#define TRIKKOS_IMPL_GATE_HPP
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <impl/Trikkos_Staging.hpp>
+
+/// \file
+/// Kernels that return at once unless a word in device memory says otherwise: a second way to solve
+/// is launched behind the first, and the host need not know whether that one did.
+
+namespace Trikkos::Impl {
+
+/// A kernel as it is.
+struct Always {
+  template <class Kernel>
+  Kernel operator()(const Kernel& kernel) const {
+    return kernel;
+  }
+  template <class Kernel>
+  Kernel teams(const Kernel& kernel, int) const {
+    return kernel;
+  }
+  int league(int teams) const { return teams; }
+};
+
+template <class Kernel>
+struct KernelIf {
+  Kernel kernel;
+  const std::int64_t* wanted;
+
+  template <class Work>
+  KOKKOS_INLINE_FUNCTION void operator()(const Work& work) const {
+    if (*wanted != 0) kernel(work);
+  }
+};
+
+/// A team that does the work of the team `rank` of a larger league.
+template <class Member>
+class TeamOf {
+ public:
+  static constexpr bool restages = true;
+
+  KOKKOS_INLINE_FUNCTION TeamOf(const Member& member, int rank) : m_member(member), m_rank(rank) {}
+  KOKKOS_INLINE_FUNCTION int league_rank() const { return m_rank; }
+  KOKKOS_INLINE_FUNCTION int team_rank() const { return m_member.team_rank(); }
+  KOKKOS_INLINE_FUNCTION int team_size() const { return m_member.team_size(); }
+  KOKKOS_INLINE_FUNCTION void team_barrier() const { m_member.team_barrier(); }
+  /// A copy of the handle: what is taken from it is free again for the next.
+  KOKKOS_INLINE_FUNCTION auto team_scratch(int level) const { return m_member.team_scratch(level); }
+
+ private:
+  const Member& m_member;
+  int m_rank;
+};
+
+/// A team kernel in the teams of a smaller league, one after the other: 35 000 teams that return at
+/// once would take a tenth of the time of a solve.
+template <class Kernel>
+struct TeamsIf {
+  Kernel kernel;
+  const std::int64_t* wanted;
+  int teams;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    if (*wanted == 0) return;
+    for (int rank = member.league_rank(); rank < teams; rank += member.league_size()) {
+      kernel(TeamOf<Member>(member, rank));
+      Staging<TeamOf<Member>>::finish(member);
+    }
+  }
+};
+
+/// A kernel where `wanted` is not zero by the time it runs.
+struct OnlyIf {
+  static constexpr int most_teams = 2048;  // more than devices run at a time
+
+  const std::int64_t* wanted;
+
+  template <class Kernel>
+  KernelIf<Kernel> operator()(const Kernel& kernel) const {
+    return {kernel, wanted};
+  }
+  template <class Kernel>
+  TeamsIf<Kernel> teams(const Kernel& kernel, int league) const {
+    return {kernel, wanted, league};
+  }
+  int league(int teams) const { return teams < most_teams ? teams : most_teams; }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

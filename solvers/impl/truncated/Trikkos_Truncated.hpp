@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_TRUNCATED_HPP
+#define TRIKKOS_IMPL_TRUNCATED_HPP
+
+#include <impl/segmented/Trikkos_Segmented.hpp>
+#include <impl/truncated/Trikkos_DeviceWindows.hpp>
+#include <impl/truncated/Trikkos_HostWindows.hpp>
+#include <limits>
+
+namespace Trikkos::Impl {
+
+/// `Algorithm::truncated` as a host call: windows, the verdict on them, and behind it `segmented`,
+/// whose kernels return at once where windows agree.
+///
+/// That second way needs b, so where x is b nothing may be written before windows have agreed:
+/// there, `segmented` solves from the start. It does as well where matrices are read only once
+/// anyway (systems in SIMD lanes or on chip), for several systems, for rings, and where one window
+/// holds all.
+template <class T, class Exec>
+class Truncated {
+ public:
+  Truncated(const Shape& shape, const Options& options)
+      : m_segmented(shape, Options(options).algorithm(Algorithm::segmented)),
+        m_windows(shape.n, options),
+        m_cuts(shape.count == 1 && !m_segmented.is_one_pass() && m_windows.count() > 1 &&
+               m_windows.count() < std::numeric_limits<int>::max()) {}
+
+  std::int64_t storage_words() const {
+    if (!m_cuts) return m_segmented.storage_words();
+    return own_words() + std::max(m_windows.storage_words(), m_segmented.storage_words());
+  }
+  std::int64_t shared_words() const { return m_segmented.shared_words(); }
+  std::int64_t parallel_items() const { return m_segmented.parallel_items(); }
+  static constexpr std::int64_t at_once = Partitioned<T, Exec, OrthogonalCarry>::at_once;
+
+  void solve(const Exec& exec, const Problem<T>& problem) const {
+    if (!m_cuts || problem.A.first.periodic || problem.b.data == problem.x.data)
+      return m_segmented.solve(exec, problem);
+    auto* const refused = reinterpret_cast<std::int64_t*>(problem.storage);
+    auto* const opinions = reinterpret_cast<Opinion<T>*>(problem.storage + line);
+    Problem<T> second = problem;
+    second.storage = problem.storage + own_words();
+    second.resets = false;
+    m_windows.launch(exec, problem,
+                     Verdict<T>{opinions, m_windows.count(), refused, problem.diagnosis}, opinions,
+                     second.storage);
+    m_segmented.passes().solve(exec, second, OnlyIf{refused});
+  }
+
+ private:
+  static constexpr std::int64_t line = 64 / sizeof(T);
+
+  /// The verdict and the opinions, up to the next cache line.
+  std::int64_t own_words() const {
+    return line + (Opinion<T>::words(m_windows.opinions()) + line - 1) / line * line;
+  }
+
+  Partitioned<T, Exec, OrthogonalCarry> m_segmented;
+  std::conditional_t<is_host_v<Exec>, HostWindows<T>, DeviceWindows<T>> m_windows;
+  bool m_cuts;
+};
+
+template <>
+struct FormsOf<Algorithm::truncated> : FormsOf<Algorithm::segmented> {
+  template <class T, class Exec>
+  using Call = Truncated<T, Exec>;
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
