@@ -97,13 +97,12 @@ struct WithoutCorners {
   }
 };
 
-/// 1 + v^T z, by which z is divided from the right: z's columns are combined until it is the unit
-/// matrix, with the larger pivots first.
+/// 1 + v^T z, by which v^T y is divided: Gauss and Jordan, with the larger pivots first.
 template <class T, int W = 1>
 class CornerMatrix {
   int m_from[W];  // the column that was taken for the k-th
   T m_pivot[W], m_multiplier[W][W];
-  Real<T> m_growth, m_terms{};
+  Real<T> m_growth{}, m_terms{};
 
  public:
   KOKKOS_FUNCTION CornerMatrix(const WithoutCorners<T, W>& rows, const Strided<T> (&z)[W]) {
@@ -114,7 +113,7 @@ class CornerMatrix {
       for (int k = 0; k < W; ++k) row += magnitude(rows.last_v[r][k]);
       raise<T>(one_v, row);
       for (int c = 0; c < W; ++c) {
-        at[r][c] = T(r == c ? 1 : 0) + rows.v(z[c], r);
+        at[c][r] = T(r == c ? 1 : 0) + rows.v(z[c], r);
         Real<T> terms = Real<T>(r == c ? 1 : 0) + magnitude(z[c][r]);
         for (int k = 0; k < W; ++k)
           terms += magnitude(product(rows.last_v[r][k], z[c][rows.n - W + k]));
@@ -138,9 +137,24 @@ class CornerMatrix {
       result = result && magnitude(pivot) > growth_limit * epsilon * m_terms;
     return result;
   }
-  /// A row of z.
-  KOKKOS_FORCEINLINE_FUNCTION void divide(T (&row)[W]) const {
-    for (int k = 0; k < W; ++k) combine(row, k);
+  KOKKOS_FORCEINLINE_FUNCTION void divide(T (&v)[W]) const {
+    for (int k = 0; k < W; ++k) combine(v, k);
+  }
+
+  static constexpr int words = W * (W + 2);
+  KOKKOS_FUNCTION explicit CornerMatrix(const T* from) {
+    for (int k = 0; k < W; ++k) {
+      m_from[k] = static_cast<int>(magnitude(*from++));
+      m_pivot[k] = *from++;
+      for (int c = 0; c < W; ++c) m_multiplier[k][c] = *from++;
+    }
+  }
+  KOKKOS_FUNCTION void store(T* to) const {
+    for (int k = 0; k < W; ++k) {
+      *to++ = T(m_from[k]);
+      *to++ = m_pivot[k];
+      for (int c = 0; c < W; ++c) *to++ = m_multiplier[k][c];
+    }
   }
 
  private:
@@ -188,18 +202,20 @@ KOKKOS_INLINE_FUNCTION ThomasVerdict solve_by_sherman_morrison(const Bands<T>& A
 
 // ---- a Plan's one matrix
 
-/// Factors of A', z (1 + v^T z)^-1, and the last rows of v.
+/// Factors of A', z, the last rows of v, and 1 + v^T z. For W = 1 z is divided by that beforehand.
+/// (For W = 2 rows of z would have errors of its condition number, each row another one.)
 template <class T, int W = 1>
 struct CorrectedFactors {
   Factors<T, W> open;
-  T *z, *last_v;
+  T *z, *last_v, *corners;
   std::int64_t words;
 
   KOKKOS_INLINE_FUNCTION constexpr CorrectedFactors(std::int64_t n, T* data)
       : open(Factors<T, W>::whole(n, false, data)),
         z(data == nullptr ? nullptr : data + open.words),
         last_v(data == nullptr ? nullptr : z + W * n),
-        words(open.words + W * n + W * W) {}
+        corners(data == nullptr ? nullptr : last_v + W * W),
+        words(open.words + W * n + W * W + (W > 1 ? CornerMatrix<T, W>::words : 0)) {}
 
   /// Column c.
   KOKKOS_FORCEINLINE_FUNCTION Strided<T> column(int c) const { return {z + c * open.n, 1}; }
@@ -217,11 +233,14 @@ KOKKOS_INLINE_FUNCTION bool make_correction(const Bands<T, W>& A,
         factors.open, [&](std::int64_t i) { return rows.u(i, c); }, z[c]);
   }
   const CornerMatrix<T, W> corners(rows, z);
-  for (std::int64_t i = 0; i < A.n; ++i) {
-    T row[W];
-    for (int c = 0; c < W; ++c) row[c] = z[c][i];
-    corners.divide(row);
-    for (int c = 0; c < W; ++c) z[c][i] = row[c];
+  if constexpr (W == 1) {
+    for (std::int64_t i = 0; i < A.n; ++i) {
+      T row[1] = {z[0][i]};
+      corners.divide(row);
+      z[0][i] = row[0];
+    }
+  } else {
+    corners.store(factors.corners);
   }
   for (int r = 0; r < W; ++r)
     for (int c = 0; c < W; ++c) factors.last_v[r * W + c] = rows.last_v[r][c];
@@ -255,6 +274,7 @@ KOKKOS_INLINE_FUNCTION Real<T> correct(const CorrectedFactors<T, W>& factors, co
     theta[r] = x[r];
     for (int c = 0; c < W; ++c) theta[r] = fused(factors.last_v[r * W + c], x[n - W + c], theta[r]);
   }
+  if constexpr (W > 1) CornerMatrix<T, W>(factors.corners).divide(theta);
   Real<T> probe(0);
   for (std::int64_t i = 0; i < n; ++i) {
     T v = x[i];
