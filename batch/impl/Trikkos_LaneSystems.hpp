@@ -321,11 +321,8 @@ struct SolveLaneSystems {
     const Bounds<V, W> bounds = solve_root(s, periodic);
     const Real<V> probe = finite_probe(bounds);
     for (int l = 0; l < count; ++l)
-      if ((open >> l & 1) && !(lane(probe, l) == 0)) {
-        diagnose_root(tile.diagnosis.of(l, shape.n), lane_of<T>(s, l), periodic,
-                      lane_of<T>(bounds, l), shape.n);
-        diagnose_rows(tile, l);
-      }
+      if ((open >> l & 1) && !(lane(probe, l) == 0))
+        diagnose(tile, l, lane_of<T>(s, l), lane_of<T>(bounds, l));
     substitute(tile, memory, open, bounds);
   }
   static void report(const Problem<T, W, Matrices>& tile, const Rows& p, const Findings<V>& found) {
@@ -336,6 +333,11 @@ struct SolveLaneSystems {
         report_first_not_finite(diagnosis, tile.x[l], p.first_row, p.m);
       if (found.unstable[l]) diagnosis.report_unstable(p.first_row);
     }
+  }
+  void diagnose(const Problem<T, W, Matrices>& tile, int l, const Segment<T, W>& root,
+                const Bounds<T, W>& bounds) const {
+    diagnose_root(tile.diagnosis.of(l, shape.n), root, tile.A.first.periodic, bounds, shape.n);
+    diagnose_rows(tile, l);
   }
   /// b is still what it was.
   void diagnose_rows(const Problem<T, W, Matrices>& tile, int l) const {
