@@ -266,9 +266,9 @@ void advection_is_solved(const char* type) {
                        diagnosis,
                        false},
                       shape};
-    for (std::int64_t g = 0; g < shape.groups; ++g) solver.reduce_group(0, g);
+    for (std::int64_t g = 0; g < shape.groups; ++g) solver.reduce_group({0, 1}, g);
     solver.solve_groups(0);
-    for (std::int64_t g = 0; g < shape.groups; ++g) solver.substitute_group(0, g);
+    for (std::int64_t g = 0; g < shape.groups; ++g) solver.substitute_group({0, 1}, g);
     double worst = 0;
     for (std::int64_t i = 0; i < n; ++i)
       worst = std::max(worst, static_cast<double>(Kokkos::abs(x[i] - T(known[i]))));

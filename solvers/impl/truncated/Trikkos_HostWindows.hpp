@@ -29,16 +29,16 @@ struct LaneWindows : LanePartitions<T> {
 
   unsigned stored = 0;  // a bit for each lane whose solution counts
 
-  LaneWindows(const Bands<T>& A, const Strided<const T>& b, const Strided<T>& x,
-              std::int64_t first_row, const Windows& windows, BackRow<V>* back)
-      : LanePartitions<T>{A,
-                          b,
-                          x,
-                          first_row,
+  LaneWindows(const Bands<T>& A_, const Strided<const T>& b_, const Strided<T>& x_,
+              std::int64_t first, const Windows& windows, BackRow<V>* kept_in)
+      : LanePartitions<T>{A_,
+                          b_,
+                          x_,
+                          first,
                           windows.length,
                           windows.step(),
-                          back,
-                          first_row + width * windows.step()} {}
+                          kept_in,
+                          first + width * windows.step()} {}
 
   /// All of them: rows behind the last one are solved, too.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return this->rows; }
