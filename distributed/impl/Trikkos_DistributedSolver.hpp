@@ -108,6 +108,7 @@ class DistributedSolver {
     all[Diagnosis::solution] = least[2];
     all[Diagnosis::suspect] = least[3];
     all[Diagnosis::systems] = m_count;
+    all[Diagnosis::seams] = -1;  // nobody has windows
     return decode(all, m_blocks.total());
   }
 
