@@ -80,10 +80,10 @@ void solves_in_teams() {
       for (int k = 0; k < count; ++k)
         ::Test::copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
       for (const int size : team_sizes()) {
-        for (const Options options : {pcr, Options(pcr).pcr({.reduction_steps = 1}),
-                                      Options(pcr).pcr({.reduction_steps = 100}),
-                                      Options(pcr).transpose(Transpose::transpose),
-                                      Options{}.transpose(Transpose::transpose)}) {
+        for (const Options& options : {pcr, Options(pcr).pcr({.reduction_steps = 1}),
+                                       Options(pcr).pcr({.reduction_steps = 100}),
+                                       Options(pcr).transpose(Transpose::transpose),
+                                       Options{}.transpose(Transpose::transpose)}) {
           SCOPED_TRACE("n " + std::to_string(n) + ", " + name(boundary) + ", team " +
                        std::to_string(size) + ", steps " +
                        std::to_string(options.pcr().reduction_steps));

@@ -248,7 +248,8 @@ TEST(TEST_CATEGORY, truncated_notices_nearly_singular_rows_on_seams) {
   int refused = 0;
   for (const std::int64_t n : {445, 512, 1000, 4500}) {
     const auto b = random_vector<double>(n);
-    for (std::int64_t i = 40; i < std::min<std::int64_t>(n - 2, 640); ++i) {
+    for (std::int64_t i = 40; i < std::min<std::int64_t>(n - 2, 925); ++i) {
+      if (i == 640) i = 900;  // seams of a host's windows, then that of a device's, before row 912
       auto A = dominant<double>(n, 2, true);
       A.lower[i] = A.upper[i + 1] = 0;
       A.diag[i] = 1, A.upper[i] = 0.7, A.lower[i + 1] = 0.3, A.diag[i + 1] = 0.21 * (1 + 1e-9);
