@@ -380,13 +380,16 @@ class HostSystems {
                            ResetDiagnosis{problem.diagnosis});
     const SolveLaneSystems<T, Elimination, Matrices> kernel{problem, m_lanes};
     const std::int64_t tiles = SystemTiles(problem.slab(), lane_count<T>).count(problem.count());
-    if (kernel.blocks(m_lanes) > 1 && tiles <= m_lanes.groups && tiles < 2 * exec.concurrency())
+    if (kernel.blocks(m_lanes) > 1 && tiles <= std::min(m_lanes.groups, most_divided))
       return solve_divided(exec, kernel, tiles);
     Kokkos::parallel_for(Elimination::label("batch"), range(exec, m_lanes.groups), kernel);
   }
 
  private:
-  /// Where systems do not keep all threads busy. No bit of x depends on it.
+  /// So many vectors of systems may not keep all threads busy. Not as many as there are threads: no
+  /// bit of x is to depend on that, and compilers fuse operations in one kernel and not in another.
+  static constexpr std::int64_t most_divided = 8;
+
   template <class Kernel>
   void solve_divided(const Exec& exec, const Kernel& kernel, std::int64_t tiles) const {
     const std::int64_t blocks = kernel.blocks(m_lanes);
