@@ -255,6 +255,7 @@ TEST(TEST_CATEGORY, truncated_survives_nearly_singular_rows_on_seams) {
       const auto r = solve(A, b, truncated());
       EXPECT_TRUE(r.status.ok());
       EXPECT_LE(r.eta, 1e-14) << "n " << n << ", row " << i;
+      EXPECT_EQ(r.status.fell_back, r.status.disagreement > 16 * unit<double>);
     }
   }
 }
