@@ -147,8 +147,12 @@ class Plan {
       throw std::invalid_argument(std::string(function) + ": A has " + std::to_string(matrices) +
                                   " systems, expected one (algorithm " + name(algorithm) +
                                   (is_wide_thomas ? ", A is pentadiagonal)" : ")"));
-    return {Impl::row_count(A.diag), Matrix::rank() == 1 ? rhs_count : matrices, matrices, true,
-            A.boundary == Boundary::periodic};
+    return {Impl::row_count(A.diag),
+            Matrix::rank() == 1 ? rhs_count : matrices,
+            matrices,
+            true,
+            A.boundary == Boundary::periodic,
+            Matrix::rank() == 1};
   }
   Copy copy_of(const Exec& exec, Boundary boundary) const {
     const auto band = [&](const char* name) {

@@ -118,7 +118,12 @@ class Workspace {
     Impl::check_matrix(function, A);
     Impl::check_rhs(function, A, b);
     const std::int64_t count = Impl::system_count(b);
-    return {Impl::row_count(A.diag), count, A.rank() == 1 ? 1 : count};
+    Impl::Shape shape{Impl::row_count(A.diag), count, A.rank() == 1 ? 1 : count};
+    if constexpr (Matrix::rank() > 1)
+      shape.interleaved = Impl::is_interleaved(A.diag);
+    else if constexpr (B::rank() > 1)
+      shape.interleaved = Impl::is_interleaved(b);
+    return shape;
   }
   static Solver solver(const Impl::Shape& shape, const Options& options) {
     Impl::check_count(function, "n", shape.n);

@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_ONCHIP_HPP
 
 #include <algorithm>
+#include <impl/Trikkos_InterleavedSystems.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_Staging.hpp>
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
@@ -303,22 +304,27 @@ struct SolveOnChip {
   }
 };
 
-/// `segmented` or `spike` on a device: on chip where a team can hold a system, else in two passes.
+/// `segmented` or `spike` on a device: on chip where a team can hold a system, else in two passes;
+/// many interleaved systems by a thread each, or for each partition.
 template <class T, class Exec, class Elimination>
 class DeviceSystems {
   static constexpr int W = Elimination::half_bandwidth;
 
  public:
-  DeviceSystems(const Shape& shape, const Options& options) : m_passes(shape, options) {
+  DeviceSystems(const Shape& shape, const Options& options)
+      : m_by_threads(shape, options), m_passes(shape, options) {
     const std::int64_t size = options.partition_size();
     if (size > 0) m_exactly = Elimination::rows_in_one_go(std::min(size, shape.n));
     if (size == 0 || shape.count > 1) m_n = shape.n;
     m_on_chip = this->shape(false).lanes > 0;
   }
 
-  std::int64_t storage_words() const { return m_on_chip ? 0 : m_passes.storage_words(); }
+  std::int64_t storage_words() const {
+    return std::max(m_on_chip ? 0 : m_passes.storage_words(), m_by_threads.storage_words());
+  }
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
+  std::int64_t at_least() const { return m_by_threads.at_least(); }
   /// So many systems of one matrix are better solved at a time: it is read once for all.
   static constexpr std::int64_t at_once = 8;
   /// Matrices are read once anyway.
@@ -328,8 +334,11 @@ class DeviceSystems {
 
   template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    const bool interleaved = problem.count() > 1 && is_interleaved(problem);
+    if (interleaved && m_by_threads.is_for(problem.slab()))
+      return m_by_threads.solve(exec, problem);
     if (!m_on_chip) return m_passes.solve(exec, problem);
-    if (is_interleaved(problem) && problem.count() > 1)
+    if (interleaved)
       launch<true>(exec, problem);
     else
       launch<false>(exec, problem);
@@ -388,6 +397,7 @@ class DeviceSystems {
 
   std::int64_t m_n = 0, m_exactly = 0;
   bool m_on_chip;
+  InterleavedSystems<T, Exec, Elimination> m_by_threads;
   DevicePartitions<T, Exec, Elimination> m_passes;
 };
 

@@ -6,6 +6,7 @@
 
 #include <Trikkos_Options.hpp>
 #include <Trikkos_Pentadiagonal.hpp>
+#include <algorithm>
 #include <impl/Trikkos_Scalar.hpp>
 #include <limits>
 #include <utility>
@@ -200,6 +201,15 @@ KOKKOS_INLINE_FUNCTION std::int64_t system_count(const View& v) {
 template <class View>
 KOKKOS_INLINE_FUNCTION std::int64_t row_stride(const View& v) {
   return static_cast<std::int64_t>(v.stride(View::rank() - 1));
+}
+
+/// Whether neighbouring systems are closer to each other than neighbouring rows.
+template <class View>
+bool is_interleaved(const View& v) {
+  std::int64_t closest = row_stride(v);
+  for (int axis = 0; axis + 1 < static_cast<int>(View::rank()); ++axis)
+    closest = std::min<std::int64_t>(closest, v.stride(axis));
+  return closest < row_stride(v);
 }
 
 /// The number of a system, which is that of the user's axes, from the place that it is solved in.

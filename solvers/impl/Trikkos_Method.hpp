@@ -21,6 +21,7 @@ struct Shape {
   std::int64_t matrices = 1;      // 1 where one serves all systems, else `count`
   // of a Plan: matrices are factored once and for many solves; whether they are periodic is known
   bool is_factored_once = false, periodic = false;
+  bool interleaved = true;  // whether systems may lie so, as far as is known
 };
 
 /// Systems on their way through a method. `Matrices`: [k] is the matrix of the k-th; what
@@ -65,7 +66,9 @@ struct SystemTiles {
             begin > 0 && rest > width};
   }
   /// That so many systems make.
-  std::int64_t count(std::int64_t systems) const { return slab > 0 ? systems / slab * in_slab : 0; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count(std::int64_t systems) const {
+    return slab > 0 ? systems / slab * in_slab : 0;
+  }
 };
 
 /// Every call is asynchronous on `exec`, allocates nothing, and neither reads nor writes the host's
@@ -77,7 +80,7 @@ concept Method = std::constructible_from<M, const Shape&, const Options&> &&
   { m.storage_words() } -> std::same_as<std::int64_t>;
   { m.shared_words() } -> std::same_as<std::int64_t>;
   // what one system offers to be done side by side: where it is little, many are solved at a time;
-  // a member `at_once` tells how many at least, if they have one matrix
+  // members `at_once` and `at_least` tell how many at least, the former if they have one matrix
   { m.parallel_items() } -> std::same_as<std::int64_t>;
   m.solve(exec, problem);
 };

@@ -47,8 +47,9 @@ class Solver {
     // Systems in flight: enough to fill the device, few enough to keep the memory small.
     const bool takes_memory = storage_words() > 0 || m_guard.measures();
     const std::int64_t wanted = !takes_memory ? most_in_flight : is_host_v<Exec> ? 256 : 16384;
+    // a guard keeps every b
     const std::int64_t at_least =
-        shape.matrices == 1 && !m_guard.measures() ? at_once() : 1;  // a guard keeps every b
+        m_guard.measures() ? 1 : std::max(this->at_least(), shape.matrices == 1 ? at_once() : 1);
     m_in_flight = std::min(std::max(wanted / std::max<std::int64_t>(items, 1), at_least),
                            std::max<std::int64_t>(shape.count, 1));
   }
@@ -96,6 +97,16 @@ class Solver {
         [](const auto& m) -> std::int64_t {
           if constexpr (requires { m.at_once; })
             return m.at_once;
+          else
+            return 1;
+        },
+        m_method);
+  }
+  std::int64_t at_least() const {
+    return std::visit(
+        [](const auto& m) -> std::int64_t {
+          if constexpr (requires { m.at_least(); })
+            return m.at_least();
           else
             return 1;
         },

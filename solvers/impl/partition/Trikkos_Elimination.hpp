@@ -64,6 +64,39 @@ concept EliminationOf = PartitionRows<Rows> &&
   e.diagnose(diagnosis, suspects);
 };
 
+/// body(k, equation) for the inner rows from k up to `end`, which k becomes. Where threads read
+/// them straight to registers, `Rows::ahead` rows are on their way while as many are in work.
+template <class Rows, class Index, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_inner_rows(const Rows& rows, Index& k, Index end,
+                                                const Body& body) {
+  if constexpr (requires { Rows::ahead; }) {
+    constexpr int ahead = Rows::ahead;
+    using Row = decltype(rows.read(k));
+    Row next[ahead], now[ahead];
+    const auto read = [&](Index first) {
+      TRIKKOS_UNROLL(ahead)
+      for (int i = 0; i < ahead; ++i) next[i] = rows.read(first + i < end ? first + i : end - 1);
+    };
+    if (k >= end) return;
+    read(k);
+    TRIKKOS_UNROLL(1)
+    for (; k + ahead <= end; k += ahead) {
+      TRIKKOS_UNROLL(ahead)
+      for (int i = 0; i < ahead; ++i) now[i] = next[i];
+      read(k + ahead);
+      TRIKKOS_UNROLL(ahead)
+      for (int i = 0; i < ahead; ++i) body(k + i, rows.scale(now[i]));
+    }
+    TRIKKOS_UNROLL(ahead)
+    for (int i = 0; i < ahead - 1; ++i)
+      if (k + i < end) body(k + i, rows.scale(next[i]));
+    k = end;
+  } else {
+    TRIKKOS_UNROLL(1)
+    for (; k < end; ++k) body(k, rows.inner_equation(k));
+  }
+}
+
 /// The way back of an elimination: x_k = f - q x_(k+1) - r x_(k+2) for unknowns first - 1 down to
 /// last - 1, with the row for x_(k-1) kept as number k - shift. `next` and `after` are x_k and
 /// x_(k+1); `note(x_(k-1))` is called for each.

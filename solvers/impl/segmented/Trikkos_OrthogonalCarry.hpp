@@ -154,8 +154,7 @@ struct OrthogonalCarry {
     Segment<V> s = start_segment(e0, e1);
     typename Rows::index_type k = 2;
     Segment<V> in_registers = s;  // s itself, which what follows refers to, is kept in memory
-    TRIKKOS_UNROLL(1)
-    for (; k < inner; ++k) carry(in_registers, rows.inner_equation(k));
+    for_inner_rows(rows, k, inner, [&](auto, const Equation<V>& e) { carry(in_registers, e); });
     s = in_registers;
     if (inner < 2) {
       s = identity_segment<V>();
@@ -222,8 +221,9 @@ struct OrthogonalCarry {
     if (length > 1) {
       FoldedPair<V> s = start_fold(rows.equation(0), rows.equation(1), bounds.prev, bounds.first);
       typename Rows::index_type k = 2;
-      TRIKKOS_UNROLL(1)
-      for (; k < inner; ++k) rows.keep(k, fold(s, rows.inner_equation(k)));  // eliminates x_(k-1)
+      for_inner_rows(rows, k, inner, [&](auto row, const Equation<V>& e) {
+        rows.keep(row, fold(s, e));  // eliminates x_(row-1)
+      });
       if constexpr (Rows::ragged)
         for (; k < length; ++k) rows.keep(k, fold(s, rows.equation(k)));
 
@@ -263,7 +263,7 @@ struct OrthogonalCarry {
       probe += finite_probe(f);
     };
     typename Rows::index_type k = 1;
-    for (; k < inner; ++k) rotate(k, rows.inner_equation(k));
+    for_inner_rows(rows, k, inner, rotate);
     for (; k < length; ++k) rotate(k, rows.equation(k));
     const Real<V> square = sum_of_squares(p, constant<V>(0));
     last = product(f, reciprocal(p));

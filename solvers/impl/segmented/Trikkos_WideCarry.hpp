@@ -134,8 +134,8 @@ struct WideCarry {
     const auto equation = [&](int i) { return rows.equation(i); };
     CarriedRows<V, W, 2 * W> carried = start_rows<W, V>(equation);
     Index k = 2 * W;
-    TRIKKOS_UNROLL(1)
-    for (; k < inner; ++k) carry<V, W, 2 * W>(carried, rows.inner_equation(k));
+    for_inner_rows(rows, k, inner,
+                   [&](auto, const Equation<V, W>& e) { carry<V, W, 2 * W>(carried, e); });
     Segment<V, W> s = segment_of<W>(carried);
     const auto add = [&](Index row) {
       Segment<V, W> next = s;
@@ -164,11 +164,10 @@ struct WideCarry {
       const auto equation = [&](int i) { return rows.equation(i); };
       CarriedRows<V, W, 0> carried = start_fold<W, V>(equation, bounds.x);
       Index k = 2 * W;
-      TRIKKOS_UNROLL(1)
-      for (; k < inner; ++k) {
-        carry<V, W, 0>(carried, rows.inner_equation(k));
-        rows.keep(k, back_row<W>(carried));  // of x_(k-W)
-      }
+      for_inner_rows(rows, k, inner, [&](auto row, const Equation<V, W>& e) {
+        carry<V, W, 0>(carried, e);
+        rows.keep(row, back_row<W>(carried));  // of x_(row-W)
+      });
       if constexpr (Rows::ragged) {
         for (; k < length; ++k) {
           carry<V, W, 0>(carried, rows.equation(k));
@@ -192,8 +191,10 @@ struct WideCarry {
     Staircase<V, W + 1, 0, 2 * W + 1, W> carried;
     const auto put = [&](int i, const Equation<V, W>& e) {
       carried.row[i][carried.rhs] = e.d;
+      TRIKKOS_UNROLL(2 * W + 1)
       for (int j = 0; j <= W + i; ++j) carried.row[i][carried.window + j] = e.a[W - i + j];
     };
+    TRIKKOS_UNROLL(W)
     for (int i = 0; i < W; ++i) put(i, rows.equation(i));
     Real<V> least = constant<Real<V>>(1), probe = constant<Real<V>>(0);
     const auto step = [&](Index k, const Equation<V, W>& e) {
@@ -203,6 +204,7 @@ struct WideCarry {
       least = select(square < least, square, least);
       BackRow<V, W> back;
       back.f = carried.row[W][carried.rhs];
+      TRIKKOS_UNROLL(2 * W)
       for (int j = 0; j < 2 * W; ++j) back.q[j] = carried.row[W][carried.window + 1 + j];
       rows.keep(k - W, back);
       last = back.f;
@@ -210,20 +212,22 @@ struct WideCarry {
     };
     const auto inner = rows.inner_rows(), end = rows.length() + W;
     Index k = W;
-    for (; k < inner; ++k) step(k, rows.inner_equation(k));
+    for_inner_rows(rows, k, inner, step);
     for (; k < end; ++k) step(k, rows.equation(k));
     return (least > constant<Real<V>>(Tiny<Real<V>>::safe)) & (probe == constant<Real<V>>(0));
   }
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute_alone(const Rows& rows, const V& last) {
     V x[2 * W];
-    for (V& v : x) v = constant<V>(0);
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j) x[j] = constant<V>(0);
     auto k = rows.length() - 1;
     x[0] = last;
     Real<V> probe = finite_probe(last);
     for (; k > 0; --k) {
       rows.store(k, x[0]);
       const V v = substituted(rows.kept(k - 1), x);
+      TRIKKOS_UNROLL(2 * W)
       for (int j = 2 * W - 1; j > 0; --j) x[j] = x[j - 1];
       x[0] = v;
       probe += finite_probe(v);
@@ -263,7 +267,7 @@ struct WideCarry {
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> go_back(const Rows& rows,
                                                          const Bounds<V, W>& bounds) {
-    const auto inner = rows.inner_rows();
+    const auto inner = rows.inner_rows(), length = rows.length();
     V x[2 * W];
     TRIKKOS_UNROLL(2 * W)
     for (int j = 0; j < 2 * W; ++j) x[j] = bounds.x[2 * W + j];
@@ -281,13 +285,15 @@ struct WideCarry {
       }
       probe += finite_probe(x[0]);
     };
-    auto k = rows.length() - 1;
     TRIKKOS_UNROLL(1)
-    for (; k >= 2 * W; --k) {
-      step(k, substituted(rows.kept(k), x));
-    }
-    for (; k >= W; --k) step(k, bounds.x[k]);
-    for (; k >= 0; --k) rows.store(k, bounds.x[W + k]);
+    for (auto k = length - 1; k >= 2 * W; --k) step(k, substituted(rows.kept(k), x));
+    // by numbers that the compiler knows: it would copy the bounds to memory for an index
+    TRIKKOS_UNROLL(W)
+    for (int i = 2 * W - 1; i >= W; --i)
+      if (i < length) step(i, bounds.x[i]);
+    TRIKKOS_UNROLL(W)
+    for (int i = W - 1; i >= 0; --i)
+      if (i < length) rows.store(i, bounds.x[W + i]);
     return {probe};
   }
 };

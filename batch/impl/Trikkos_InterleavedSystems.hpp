@@ -1,0 +1,434 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_INTERLEAVEDSYSTEMS_HPP
+#define TRIKKOS_IMPL_INTERLEAVEDSYSTEMS_HPP
+
+#include <algorithm>
+#include <impl/Trikkos_Launch.hpp>
+#include <impl/Trikkos_Method.hpp>
+#include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/partition/Trikkos_SegmentTree.hpp>
+
+/// \file
+/// `segmented` and `spike` for interleaved systems on a device. A thread has a partition of one
+/// system, neighbouring threads have neighbouring systems, and so each row of a warp is whole lines
+/// of memory, which go straight to registers: only the way back lies in scratch.
+///
+/// Systems that are a partition each are solved at once: 2W + 2 words a row read, 1 written. Longer
+/// ones in two passes with the chains of their segments between: as many again read, and for W = 1
+/// 48 words a partition of at most 33 rows in double.
+///
+/// Nothing here may make the compiler put an array into local memory: nvcc 13.0 then took x and b
+/// for local as well, where they are read and written through a copy of the matrix.
+
+namespace Trikkos::Impl {
+
+/// The rows [first, first + m) of a system, `Rows` of an elimination (Trikkos_Elimination.hpp).
+template <class T, int W, class Matrix>
+struct ThreadRows {
+  using value_type = T;
+  using index_type = int;
+  static constexpr int half_bandwidth = W;
+  static constexpr bool ragged = true;  // for the last W rows of a matrix, which are no inner ones
+  // 64 registers on their way, and as many in work
+  static constexpr int ahead = std::min<int>(8 / W, 256 / (sizeof(T) * (2 * W + 2)));
+
+  Matrix A;
+  Strided<const T> b;
+  Strided<T> x;
+  int first, m;
+  T* back = nullptr;  // of the thread: word j of row k lies at [((k - skipped)(2W + 1) + j) apart]
+  int apart = 0, skipped = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION int length() const { return m; }
+  KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const {
+    const std::int64_t before = A.n - W - first;
+    return before >= m ? m : before > 0 ? static_cast<int>(before) : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool longer_than(int k) const { return k < m; }
+  /// As it is stored.
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> read(int k) const {
+    return equation_of<T, W>(*this, k, b[first + k]);
+  }
+  template <int j>
+  KOKKOS_FORCEINLINE_FUNCTION T entry(int k) const {
+    if constexpr (ComputedMatrices<Matrix>)
+      return A.template entry<j>(first + k);
+    else
+      return A.value(A.band[W + j][first + k]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> scale(const Equation<T, W>& e) const {
+    return scaled(e, A.scale_rows);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> inner_equation(int k) const { return scale(read(k)); }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation(int k) const {
+    return k < m ? scale(equation_of<T, W>(A, first + k, b[first + k])) : unit_equation<T, W>();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void keep(int k, const BackRow<T, W>& row) const {
+    T* const to = at(k);
+    if constexpr (W == 1) {
+      to[0] = row.q;
+      to[apart] = row.r;
+    } else {
+      TRIKKOS_UNROLL(2 * W)
+      for (int j = 0; j < 2 * W; ++j) to[j * apart] = row.q[j];
+    }
+    to[2 * W * apart] = row.f;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION BackRow<T, W> kept(int k) const {
+    const T* const from = at(k);
+    if constexpr (W == 1) {
+      return {from[0], from[apart], from[2 * apart]};
+    } else {
+      BackRow<T, W> row;
+      TRIKKOS_UNROLL(2 * W)
+      for (int j = 0; j < 2 * W; ++j) row.q[j] = from[j * apart];
+      row.f = from[2 * W * apart];
+      return row;
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void store(int k, const T& v) const { x[first + k] = v; }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION T* at(int k) const {
+    return back + (k - skipped) * (2 * W + 1) * apart;
+  }
+};
+
+/// How systems are cut: `links` partitions of `rows` rows each, by teams of `threads`.
+template <class T, int W>
+struct ThreadShape {
+  static constexpr int most_threads = 128, least_threads = 32, threads_of_passes = 64;
+  static constexpr int back_bytes = (2 * W + 1) * sizeof(T);  // of a row
+  /// Rows of the way back that a system by itself does without, and a partition.
+  static constexpr int not_kept_alone = W == 1 ? 1 : 0, not_kept = 2 * W;
+
+  std::int64_t n = 0;
+  int rows = 0, links = 0, threads = 0;
+  bool is_alone = false;  // one partition, solved without segments if that goes well
+
+  /// `wanted`: rows of a partition, if any.
+  template <class Elimination>
+  ThreadShape(const Elimination&, std::int64_t n_, std::int64_t wanted) : n(n_) {
+    if (n == 0) return;
+    threads = most_threads;
+    while (threads > least_threads && n > most_kept(threads) + not_kept_alone) threads /= 2;
+    constexpr bool can = requires(const ThreadRows<T, W, Bands<T, W>>& r, T& last) {
+      Elimination::reduce_alone(r, last);
+    };
+    is_alone = can && wanted == 0 && n <= most_kept(threads) + not_kept_alone &&
+               Elimination::rows_in_one_go(n) == n;
+    if (is_alone) {
+      rows = static_cast<int>(n);
+      links = 1;
+      return;
+    }
+    threads = threads_of_passes;
+    const std::int64_t most = Elimination::rows_in_one_go(
+        std::min<std::int64_t>(most_kept(threads) + not_kept, wanted > 0 ? wanted : n));
+    const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    constexpr int multiple = Elimination::default_row_multiple;
+    rows = static_cast<int>(most);
+    if (wanted == 0 && most >= multiple) {  // divided evenly
+      const std::int64_t parts = ceil_div(n, most / multiple * multiple);
+      rows = static_cast<int>(ceil_div(ceil_div(n, parts), multiple) * multiple);
+    }
+    links = static_cast<int>(std::min<std::int64_t>(ceil_div(n, rows), 1 << 30));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int length(int link) const {
+    const std::int64_t left = n - std::int64_t(link) * rows;
+    return left >= rows ? rows : static_cast<int>(left);
+  }
+  /// For the way back of `kept` rows of each thread.
+  KOKKOS_FORCEINLINE_FUNCTION std::size_t scratch_bytes(int kept) const {
+    return static_cast<std::size_t>(kept * threads * back_bytes) + alignof(T);
+  }
+
+ private:
+  /// Rows whose way back fits into the scratch of so many threads.
+  static int most_kept(int threads) {
+    const int bytes = scratch_limit - scratch_reserved(threads) - static_cast<int>(alignof(T));
+    return bytes / (threads * back_bytes);
+  }
+};
+
+/// What the kernels share: the systems of a team, one for each `lane`, and the partition of each.
+template <class T, class Elimination, class Matrices>
+struct ThreadSystems {
+  static constexpr int W = Elimination::half_bandwidth;
+  using Matrix = MatrixOf<Matrices>;
+  using Rows = ThreadRows<T, W, Matrix>;
+
+  Problem<T, W, Matrices> problem;
+  ThreadShape<T, W> shape;
+  SystemTiles tiles;
+  Elimination elimination{};
+
+  /// body(system, link) for each thread that has one.
+  template <class Member, class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void for_thread(const Member& member, const Body& body) const {
+    const auto [link, tile] = split_index(member.league_rank(), tiles.count(problem.count()));
+    const SystemTiles::Tile here = tiles[tile];
+    if (member.team_rank() < here.count)
+      body(here.first + member.team_rank(), static_cast<int>(link));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Rows rows(const Matrix& A, std::int64_t system, int link) const {
+    return {A, problem.b[system], problem.x[system], link * shape.rows, shape.length(link)};
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void keep_in(const Member& member, Rows& rows, int kept) const {
+    rows.back = team_scratch<T>(member, shape.scratch_bytes(kept)) + member.team_rank();
+    rows.apart = shape.threads;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void report(const Rows& rows, std::int64_t system,
+                                          const Findings<T>& found) const {
+    if (!found.unstable && found.probe == 0) return;
+    const Diagnosis diagnosis = problem.diagnosis.of(system, shape.n);
+    if (found.unstable) diagnosis.report_unstable(rows.first);
+    if (!(found.probe == 0)) report_first_not_finite(diagnosis, rows.x, rows.first, rows.m);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<T, W> root(const Segment<T, W>& s, const Matrix& A,
+                                                std::int64_t system) const {
+    const Bounds<T, W> bounds = solve_root(s, A.periodic);
+    if (!(finite_probe(bounds) == 0)) {
+      const Diagnosis diagnosis = problem.diagnosis.of(system, shape.n);
+      diagnose_root(diagnosis, s, A.periodic, bounds, shape.n);
+      // b is still what it was
+      elimination.diagnose(diagnosis, UnstagedRows<T, W, Matrix>{A, problem.b[system], 0, shape.n});
+    }
+    return bounds;
+  }
+};
+
+/// A system a thread, from one reading: the pivot rows of its rotations are kept.
+template <class T, class Elimination, class Matrices>
+struct SolveInThreads : ThreadSystems<T, Elimination, Matrices> {
+  using Base = ThreadSystems<T, Elimination, Matrices>;
+  static constexpr int W = Elimination::half_bandwidth;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    this->for_thread(member, [&](std::int64_t system, int) {
+      const auto A = this->problem.A[system];
+      auto rows = this->rows(A, system, 0);
+      this->keep_in(member, rows, kept(this->shape));
+      T last;
+      if (!A.periodic && this->elimination.reduce_alone(rows, last))
+        return this->report(rows, system, this->elimination.substitute_alone(rows, last));
+      rows.skipped = 2 * W;
+      const auto bounds = this->root(this->elimination.reduce(rows), A, system);
+      this->report(rows, system, this->elimination.substitute(rows, bounds));
+    });
+  }
+  static KOKKOS_INLINE_FUNCTION int kept(const ThreadShape<T, W>& shape) {
+    return shape.rows - shape.not_kept_alone;
+  }
+};
+
+/// What is known of a partition between the passes: first its segment, then the node of its merge
+/// with those before it, then its bounds. A word of all systems at a time.
+template <class T, int W>
+struct ThreadSlots {
+  static constexpr int words = std::max({Segment<T, W>::words, MergeNode<T, W>::words, 4 * W});
+
+  T* data;
+  std::int64_t count, system;  // this one of so many
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::int64_t link, int k) const {
+    return data[(link * words + k) * count + system];
+  }
+};
+
+template <class T, class Elimination, class Matrices>
+struct ReduceInThreads : ThreadSystems<T, Elimination, Matrices> {
+  static constexpr int W = Elimination::half_bandwidth;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const auto& problem = this->problem;
+    if (problem.resets && member.league_rank() == 0 && member.team_rank() == 0)
+      problem.diagnosis.reset();
+    this->for_thread(member, [&](std::int64_t system, int link) {
+      const auto A = problem.A[system];
+      put_segment(ThreadSlots<T, W>{problem.storage, problem.count(), system}, link,
+                  this->elimination.reduce(this->rows(A, system, link)));
+    });
+  }
+};
+
+/// The segments of each system to the bounds of each: `chains` threads chain those of neighbouring
+/// partitions, a tree merges the chains.
+template <class T, class Elimination, class Matrices>
+struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
+  static constexpr int W = Elimination::half_bandwidth;
+  static constexpr int systems = 32;
+  using Node = MergeNode<T, W>;
+
+  int levels;  // 2^levels chains
+
+  static int levels_for(int links) {
+    int levels = 0;
+    while ((4 << levels) <= links && bytes(levels + 1) < 40 * 1024 && levels < 3) ++levels;
+    return levels;
+  }
+  static KOKKOS_INLINE_FUNCTION int bytes(int levels) {
+    return static_cast<int>(sizeof(T)) * Node::words * (systems << levels) +
+           static_cast<int>(alignof(T));
+  }
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const auto& problem = this->problem;
+    const SystemTiles::Tile tile = this->tiles[member.league_rank()];
+    const int t = member.team_rank(), s = t % systems, chain = t / systems, chains = 1 << levels;
+    const bool exists = s < tile.count;
+    const std::int64_t system = tile.first + (exists ? s : 0);
+    const int links = exists ? this->shape.links : 0;
+    const int begin = chain * links / chains, end = (chain + 1) * links / chains;
+    const ThreadSlots<T, W> slot{problem.storage, problem.count(), system};
+    T* const scratch = team_scratch<T>(member, bytes(levels));
+    const SegmentArray<T, W> tree{scratch, systems << levels};
+
+    Segment<T, W> merged = identity_segment<T, W>();
+    if (begin < end) merged = get_segment<T, W>(slot, begin);
+    TRIKKOS_UNROLL(1)
+    for (int link = begin + 1; link < end; ++link) {
+      Node node;
+      merged = merge(merged, get_segment<T, W>(slot, link), node);
+      TRIKKOS_UNROLL(Node::words)
+      for (int k = 0; k < Node::words; ++k) slot(link, k) = node.g[k];
+    }
+    merged = merge_tree(
+        member, tree, systems << levels, levels, merged,
+        [&](int place, const Node& node) {
+          TRIKKOS_UNROLL(Node::words)
+          for (int k = 0; k < Node::words; ++k) tree(place, k) = node.g[k];
+        },
+        [](int, int, const auto&, const auto&, const auto&, const auto&) {}, systems);
+    if (t < tile.count) {
+      const auto A = problem.A[system];
+      put_bounds([&](int k) -> T& { return tree(t, k); }, this->root(merged, A, system));
+    }
+    member.team_barrier();
+    auto bounds = bounds_from<T, W>([&](int k) { return tree(s, k); });
+    descend_tree(bounds, systems + s, chains / 2, chain, tree, systems);
+    TRIKKOS_UNROLL(1)
+    for (int link = end - 1; link >= begin; --link) {
+      Bounds<T, W> mine = bounds;
+      if (link > begin) {
+        Node node;
+        TRIKKOS_UNROLL(Node::words)
+        for (int k = 0; k < Node::words; ++k) node.g[k] = slot(link, k);
+        mine = unchain(bounds, node);
+      }
+      put_bounds([&](int k) -> T& { return slot(link, k); }, mine);
+    }
+  }
+};
+
+template <class T, class Elimination, class Matrices>
+struct SubstituteInThreads : ThreadSystems<T, Elimination, Matrices> {
+  static constexpr int W = Elimination::half_bandwidth;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const auto& problem = this->problem;
+    this->for_thread(member, [&](std::int64_t system, int link) {
+      const auto A = problem.A[system];
+      auto rows = this->rows(A, system, link);
+      this->keep_in(member, rows, kept(this->shape));
+      rows.skipped = 2 * W;
+      const ThreadSlots<T, W> slot{problem.storage, problem.count(), system};
+      const auto bounds = bounds_from<T, W>([&](int k) { return slot(link, k); });
+      this->report(rows, system, this->elimination.substitute(rows, bounds));
+    });
+  }
+  static KOKKOS_INLINE_FUNCTION int kept(const ThreadShape<T, W>& shape) {
+    return shape.rows > shape.not_kept ? shape.rows - shape.not_kept : 0;
+  }
+};
+
+/// `segmented` or `spike` for interleaved systems on a device.
+template <class T, class Exec, class Elimination>
+class InterleavedSystems {
+  static constexpr int W = Elimination::half_bandwidth;
+  using Teams = Kokkos::TeamPolicy<Exec>;
+
+ public:
+  InterleavedSystems(const Shape& shape, const Options& options)
+      : m_shape(Elimination{}, shape.n, options.partition_size()),
+        m_is_used(shape.interleaved && shape.count * m_shape.links >= least_threads &&
+                  m_shape.links <= most_links &&
+                  (m_shape.is_alone || m_shape.links >= least_links)) {}
+
+  /// Systems in slabs of so many.
+  bool is_for(std::int64_t slab) const { return m_is_used && slab >= least_slab; }
+  std::int64_t storage_words() const {
+    return m_is_used && !m_shape.is_alone ? m_shape.links * ThreadSlots<T, W>::words : 0;
+  }
+  /// So many fill the device.
+  std::int64_t at_least() const { return m_is_used ? most_threads / m_shape.links : 1; }
+
+  template <class Matrices>
+  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    const SystemTiles tiles(problem.slab(), m_shape.threads);
+    const ThreadSystems<T, Elimination, Matrices> all{problem, m_shape, tiles};
+    if constexpr (requires(ThreadRows<T, W, MatrixOf<Matrices>> & r, T & last) {
+                    Elimination::reduce_alone(r, last);
+                  })
+      if (m_shape.is_alone) {
+        SolveInThreads<T, Elimination, Matrices> kernel{all};
+        if (problem.resets) {
+          kernel.problem.resets = false;
+          Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
+                               ResetDiagnosis{problem.diagnosis});
+        }
+        return launch(exec, "solve_in_threads", kernel,
+                      m_shape.scratch_bytes(kernel.kept(m_shape)));
+      }
+    launch(exec, "reduce_in_threads", ReduceInThreads<T, Elimination, Matrices>{all}, 0);
+    launch_chain(exec, all);
+    const SubstituteInThreads<T, Elimination, Matrices> kernel{all};
+    launch(exec, "substitute_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)));
+  }
+
+ private:
+  template <class Kernel>
+  void launch(const Exec& exec, const char* phase, const Kernel& kernel, std::size_t bytes) const {
+    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<128, 1>>;
+    const std::int64_t league = m_shape.links * kernel.tiles.count(kernel.problem.count());
+    Kokkos::parallel_for(Elimination::label(phase),
+                         light(Policy(exec, static_cast<int>(league), m_shape.threads)
+                                   .set_scratch_size(0, Kokkos::PerTeam(bytes))),
+                         kernel);
+  }
+  template <class Matrices>
+  void launch_chain(const Exec& exec, ThreadSystems<T, Elimination, Matrices> all) const {
+    using Chain = ChainInThreads<T, Elimination, Matrices>;
+    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 1>>;
+    all.tiles = SystemTiles(all.problem.slab(), Chain::systems);
+    const int levels = Chain::levels_for(m_shape.links);
+    const std::int64_t league = all.tiles.count(all.problem.count());
+    Kokkos::parallel_for(Elimination::label("chain_in_threads"),
+                         light(Policy(exec, static_cast<int>(league), Chain::systems << levels)
+                                   .set_scratch_size(0, Kokkos::PerTeam(Chain::bytes(levels)))),
+                         Chain{all, levels});
+  }
+
+  // Below these, a team that holds the system is as fast: threads are too few to hide the latency
+  // of memory, or the second pass costs more than it saves.
+  static constexpr std::int64_t least_threads = 1 << 14, least_slab = 32;
+  static constexpr int least_links = W == 1 ? 4 : 2;
+  static constexpr int most_links = 512;  // which 8 threads chain
+  static constexpr std::int64_t most_threads = 1 << 20;
+
+  ThreadShape<T, W> m_shape;
+  bool m_is_used;
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
