@@ -168,10 +168,11 @@ template <class T, class Exec, TridiagonalMatrix Matrix, class B, class X>
   if (A.boundary != solver.boundary())
     throw std::invalid_argument(std::string(function) + ": A is " + name(A.boundary) +
                                 ", expected " + name(solver.boundary()) + " (the OutOfCore)");
-  return out.solver().solve({{Impl::host_array<const T>(A.lower), Impl::host_array<const T>(A.diag),
-                              Impl::host_array<const T>(A.upper)},
-                             Impl::host_array<const T>(b),
-                             Impl::host_array<T>(x)});
+  return out.solver().solve(
+      {{Impl::array_on_host<const T>(A.lower), Impl::array_on_host<const T>(A.diag),
+        Impl::array_on_host<const T>(A.upper)},
+       Impl::array_on_host<const T>(b),
+       Impl::array_on_host<T>(x)});
 }
 
 }  // namespace Trikkos

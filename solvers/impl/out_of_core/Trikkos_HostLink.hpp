@@ -23,7 +23,7 @@ namespace Impl {
 
 /// An array on the host.
 template <class T>
-struct HostArray {
+struct ArrayOnHost {
   Vectors<T> at;
   bool is_pinned;  // the device copies by itself, while the host goes on
 };
@@ -42,7 +42,7 @@ bool is_pinned(const void* data) {
   return false;
 }
 template <class T, class View>
-HostArray<T> host_array(const View& v) {
+ArrayOnHost<T> array_on_host(const View& v) {
   return {vectors<T>(v), is_pinned<typename View::memory_space>(v.data())};
 }
 
@@ -73,7 +73,7 @@ class HostLink {
     if (m_is_busy) finish();
   }
   /// Copies to the device; how the array lies there.
-  Vectors<T> load(const HostArray<const T>& from, const Window2D& w, T* to) {
+  Vectors<T> load(const ArrayOnHost<const T>& from, const Window2D& w, T* to) {
     if (w.count() == 0) return {to, w.rows, 1};
     m_traffic.to_device += bytes(w);
     const bool by_system = is_by_system(from.at, w);
@@ -95,7 +95,7 @@ class HostLink {
   }
   /// And back from there, behind all that was launched before. Where it goes through the memory of
   /// this link it arrives with the next `finish`.
-  void store(const Vectors<T>& from, const HostArray<T>& to, const Window2D& w) {
+  void store(const Vectors<T>& from, const ArrayOnHost<T>& to, const Window2D& w) {
     if (w.count() == 0) return;
     m_traffic.to_host += bytes(w);
     const bool by_system = from.row_stride == 1;
@@ -165,7 +165,7 @@ class HostLink {
   }
   /// None where it is cheaper to have the host copy.
   template <class U>
-  std::optional<Pieces> pieces(const HostArray<U>& a, const Window2D& w, bool by_system) const {
+  std::optional<Pieces> pieces(const ArrayOnHost<U>& a, const Window2D& w, bool by_system) const {
     constexpr std::int64_t least_bytes = 64 << 10;  // a copy has a latency of some microseconds
     if (!a.is_pinned && !is_host_v<Exec>) return {};
     const Vectors<U>& v = a.at;

@@ -36,8 +36,8 @@ struct ResetMany {
 /// Matrices and vectors on the host.
 template <class T>
 struct HostProblem {
-  HostArray<const T> band[3], b;
-  HostArray<T> x;  // may be b
+  ArrayOnHost<const T> band[3], b;
+  ArrayOnHost<T> x;  // may be b
 };
 
 /// `segmented` for systems on the host: chunks take turns on the execution space instances, so that
