@@ -18,7 +18,7 @@ namespace {
 using Example::Exec;
 using Example::Field;
 using Plane = Kokkos::View<double**, Kokkos::LayoutRight, Exec>;
-using HostPlane = Plane::host_mirror_type;
+using HostPlane = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
 constexpr double end_time = 0.02;
 
@@ -33,8 +33,8 @@ class Halo {
       : before("before", u.extent(1), u.extent(2)),
         after("after", u.extent(1), u.extent(2)),
         m_comm(comm),
-        m_send(Kokkos::create_mirror(before)),
-        m_receive(Kokkos::create_mirror(before)) {
+        m_send("send", u.extent(1), u.extent(2)),
+        m_receive("receive", u.extent(1), u.extent(2)) {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
