@@ -4,10 +4,11 @@
 #ifndef TRIKKOS_IMPL_HOSTLINK_HPP
 #define TRIKKOS_IMPL_HOSTLINK_HPP
 
-#include <algorithm>
+#include <Trikkos_Concepts.hpp>
 #include <impl/Trikkos_CopyWindow.hpp>
 #include <impl/Trikkos_Launch.hpp>
 #include <optional>
+#include <utility>
 
 /// \file
 /// Chunks of arrays between the host and a device.
@@ -219,6 +220,14 @@ class HostLink {
       std::swap(kernel.from_system, kernel.from_row);
       std::swap(kernel.to_system, kernel.to_row);
       kernel.rows = w.systems;
+    }
+    const auto is_one_piece = [&](const auto& v) {
+      return v.slab == one_slab && v.row_stride == 1 && v.system_stride == kernel.rows;
+    };
+    if (is_one_piece(kernel.from) && is_one_piece(kernel.to)) {  // no divisions then
+      kernel.from_row += std::exchange(kernel.from_system, 0) * kernel.rows;
+      kernel.to_row += std::exchange(kernel.to_system, 0) * kernel.rows;
+      kernel.rows = w.count();
     }
     Kokkos::parallel_for("Trikkos::OutOfCore::copy", range(exec, w.count()), kernel);
   }
