@@ -27,6 +27,7 @@
 #include <Trikkos_MatrixMarket.hpp>
 #include <Trikkos_MatrixMarketSymmetry.hpp>
 #include <Trikkos_Options.hpp>
+#include <Trikkos_OutOfCore.hpp>
 #include <Trikkos_Pentadiagonal.hpp>
 #include <Trikkos_Plan.hpp>
 #include <Trikkos_Solve.hpp>

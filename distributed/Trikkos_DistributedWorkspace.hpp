@@ -15,17 +15,7 @@ namespace Impl {
 /// Ranks have no copy of each other's rows but the segments of `segmented`.
 inline void check_distributed_options(const char* function, const Options& options) {
   check_options(function, options);
-  const auto refuse = [&](const std::string& what, const char* expected) {
-    throw std::invalid_argument(std::string(function) + ": " + what + ", expected " + expected +
-                                " (A is distributed)");
-  };
-  const Algorithm algorithm = options.algorithm();
-  if (algorithm != Algorithm::automatic && algorithm != Algorithm::segmented)
-    refuse(std::string("algorithm is ") + name(algorithm), "automatic or segmented");
-  if (options.transpose() != Transpose::none) refuse("A is to be transposed", "Transpose::none");
-  if (options.scaling() == Scaling::columns) refuse("scaling is columns", "rows or none");
-  if (options.verify() > 0) refuse("verify is " + std::to_string(options.verify()), "0");
-  if (options.refine() > 0) refuse("refine is " + std::to_string(options.refine()), "0");
+  check_block_options(function, options, "A is distributed");
 }
 }  // namespace Impl
 

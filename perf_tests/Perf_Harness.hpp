@@ -35,7 +35,8 @@ struct Settings {
   std::int64_t max_rows = std::numeric_limits<std::int64_t>::max();
   int samples = 15;
   bool cold_caches = true;
-  std::string matrices = {};  ///< a directory of Matrix Market files, or none
+  std::int64_t out_of_core_rows = 0;  ///< 0: what a usual machine has memory for
+  std::string matrices = {};          ///< a directory of Matrix Market files, or none
 };
 
 /// What a vectorised streaming kernel moves at once.
@@ -151,6 +152,12 @@ class Harness {
       if (std::find(result.begin(), result.end(), rows) == result.end()) result.push_back(rows);
     }
     return result;
+  }
+
+  /// Of `outofcore`, where nothing else is said: `usual`.
+  std::int64_t out_of_core_rows(std::int64_t usual) const {
+    return std::min(m_settings.out_of_core_rows > 0 ? m_settings.out_of_core_rows : usual,
+                    m_settings.max_rows);
   }
 
   /// The time of `work`, each time after `restore` and with cold caches, neither of them timed; two

@@ -36,6 +36,9 @@ Perf::Settings settings_from(int& argc, char** argv) {
   if (const char* samples = take_option(argc, argv, "--trikkos_samples")) {
     settings.samples = std::max(1, std::atoi(samples));
   }
+  if (const char* rows = take_option(argc, argv, "--trikkos_out_of_core_rows")) {
+    settings.out_of_core_rows = std::max(8LL, std::atoll(rows));
+  }
   if (const char* caches = take_option(argc, argv, "--trikkos_caches")) {
     settings.cold_caches = std::string_view(caches) != "warm";
   }

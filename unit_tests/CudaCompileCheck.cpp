@@ -164,6 +164,13 @@ struct InsideKernels {
 
 }  // namespace
 
+void out_of_core(const Exec& exec) {
+  const Trikkos::Tridiagonal<Kokkos::View<T*, Kokkos::HostSpace>> A;
+  const Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::SharedHostPinnedSpace> b;
+  Trikkos::OutOfCore out(exec, A, b);
+  static_cast<void>(Trikkos::solve(out, A, b, b));
+}
+
 void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   host_calls(exec);
   marshaling(exec);
@@ -172,6 +179,7 @@ void cuda_compile_check(const Exec& exec, const InsideKernels& inside) {
   incomplete_factors(exec);
   if constexpr (std::is_same_v<T, double>) {
     files(exec);
+    out_of_core(exec);
     pentadiagonal(exec);
     pentadiagonal(Host{});
     computed(exec);

@@ -4,9 +4,9 @@
 #ifndef TRIKKOS_IMPL_DISTRIBUTEDSOLVER_HPP
 #define TRIKKOS_IMPL_DISTRIBUTEDSOLVER_HPP
 
-#include <impl/Trikkos_BlockMethods.hpp>
 #include <impl/Trikkos_RankTree.hpp>
 #include <impl/Trikkos_RowBlocks.hpp>
+#include <impl/partition/Trikkos_BlockMethods.hpp>
 #include <limits>
 #include <optional>
 
@@ -34,7 +34,7 @@ class DistributedSolver {
         m_count(count),
         m_boundary(boundary),
         m_options(options),
-        m_layout(SolveRanks<T>::layout(blocks.ranks())) {
+        m_layout(BlockChain<T>::layout(blocks.ranks())) {
     agree(blocks.comm(), attempt([&] { allocate(function, exec); }));
   }
 
@@ -95,9 +95,13 @@ class DistributedSolver {
     Kokkos::deep_copy(exec, Words(word, 2 * Diagnosis::words), m_words);
     exec.fence("Trikkos::DistributedWorkspace::status");
     const std::int64_t* const of_ranks = word + Diagnosis::words;
+    const auto in_all = [&](std::int64_t code) {
+      return report_in_whole(code, m_blocks.rows(), m_blocks.first(), m_blocks.total());
+    };
     const std::int64_t mine[] = {
         in_all(word[Diagnosis::elimination]),
-        std::min(in_all(word[Diagnosis::merge]), at_rank(of_ranks[Diagnosis::merge])),
+        std::min(in_all(word[Diagnosis::merge]),
+                 report_at_block(of_ranks[Diagnosis::merge], m_blocks, m_blocks.ranks())),
         in_all(word[Diagnosis::solution]),
         std::min(word[Diagnosis::suspect], of_ranks[Diagnosis::suspect])};
     std::int64_t least[4];
@@ -116,7 +120,7 @@ class DistributedSolver {
   using Memory = typename Exec::memory_space;
   using Buffer = Kokkos::View<T*, Memory>;
   using HostBuffer = Kokkos::View<T*, Kokkos::HostSpace>;
-  using Method = std::conditional_t<is_host_v<Exec>, HostBlocks<T, Exec>, DeviceBlocks<T, Exec>>;
+  using Method = BlockMethod<T, Exec>;
 
   void allocate(const char* function, const Exec& exec) {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
@@ -201,30 +205,14 @@ class DistributedSolver {
     if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, m_all, m_host_all);
     const bool periodic = m_boundary == Boundary::periodic;
     const PackedBounds<T> bounds{m_bounds.data()};
-    const ChainCoarse<T> chain{m_tree.data(), m_layout, periodic, SolveRanks<T>::rows_of_rank,
-                               found_in_ranks()};
+    const BlockChain<T> ranks{
+        m_all.data() + RankWords<T>::header,
+        RankWords<T>::count(m_count),
+        {m_tree.data(), m_layout, periodic, BlockChain<T>::rows_of_block, found_in_ranks()}};
     Kokkos::parallel_for("Trikkos::distributed::ranks", range(exec, m_count),
-                         SolveRanks<T>{m_all.data(), m_count, m_blocks.rank(), chain, bounds});
+                         SolveRanks<T>{ranks, m_blocks.rank(), bounds});
     if (m_blocks.rows() == 0) return;
     m_method->substitute(exec, problem, bounds);
-  }
-
-  /// A report (Trikkos_Diagnosis.hpp) of a row of this rank, as of one of the whole.
-  std::int64_t in_all(std::int64_t code) const {
-    if (code == Diagnosis::clear) return code;
-    const std::int64_t n = m_blocks.rows(), row = code / 4;
-    return 4 * (row / n * m_blocks.total() + m_blocks.first() + row % n) + code % 4;
-  }
-  /// The same of the first or the last row of a rank.
-  std::int64_t at_rank(std::int64_t code) const {
-    if (code == Diagnosis::clear) return code;
-    constexpr std::int64_t rows = SolveRanks<T>::rows_of_rank;
-    const std::int64_t end = code / 4 % (rows * m_blocks.ranks());
-    const std::int64_t system = code / 4 / (rows * m_blocks.ranks());
-    const int rank = static_cast<int>(end / rows);
-    const std::int64_t row = end % rows == 0 ? m_blocks.first(rank) : m_blocks.end(rank) - 1;
-    const std::int64_t total = m_blocks.total();
-    return 4 * (system * total + std::clamp<std::int64_t>(row, 0, total - 1)) + code % 4;
   }
 
   RowBlocks m_blocks;

@@ -4,7 +4,7 @@
 #ifndef TRIKKOS_IMPL_RANKTREE_HPP
 #define TRIKKOS_IMPL_RANKTREE_HPP
 
-#include <impl/partition/Trikkos_ReducedSystem.hpp>
+#include <impl/partition/Trikkos_BlockChain.hpp>
 
 /// \file
 /// The top of the tree of partitions: a segment for each rank. Every rank solves this reduced
@@ -36,27 +36,13 @@ struct RankWords {
 /// one.
 template <class T>
 struct SolveRanks {
-  const T* gathered;  // [ranks][RankWords::count(systems)]
-  std::int64_t systems;
+  BlockChain<T> ranks;
   int rank;
-  ChainCoarse<T> chain;
   PackedBounds<T> bounds;
 
-  /// For reports, a rank stands for two rows, its first and its last.
-  static constexpr std::int64_t rows_of_rank = 2;
-  static TeamLayout layout(int ranks) { return {rows_of_rank * ranks, rows_of_rank, 1, 1, ranks}; }
-
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t system) const {
-    T* const mine = chain.work + system * chain.layout.words;
-    const std::int64_t ranks = chain.layout.segments, words = RankWords<T>::count(systems);
-    const SegmentArray<T> segments{mine + chain.layout.level[0].segment_offset, ranks};
-    for (std::int64_t r = 0; r < ranks; ++r)
-      for (int k = 0; k < Segment<T>::words; ++k)
-        segments(r, k) =
-            gathered[r * words + RankWords<T>::header + system * Segment<T>::words + k];
-    chain(system);
-    const OuterBounds<T, 1> own{mine + chain.layout.bounds_offset + 2 * rank, 1};
-    for (int k = 0; k < 4; ++k) bounds.words(system)[k] = own(k);
+    ranks.solve(system);
+    ranks.put_bounds_of(rank, system, bounds);
   }
 };
 

@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_ROWTRANSFER_HPP
 
 #include <impl/Trikkos_Check.hpp>
+#include <impl/Trikkos_CopyWindow.hpp>
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_RowBlocks.hpp>
 #include <vector>
@@ -40,19 +41,6 @@ void for_windows(std::int64_t systems, std::int64_t rows, const F& f,
     for (std::int64_t i = 0; i < rows; i += most_rows)
       f(Window{k, std::min(most_systems, systems - k), i, std::min(most_rows, rows - i)});
 }
-
-/// Between a vector's place, with systems and rows counted from some of them on, and a buffer.
-template <class T>
-struct CopyWindow {
-  Vectors<const T> from;
-  Vectors<T> to;
-  std::int64_t from_system, from_row, to_system, to_row, rows;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
-    const auto [k, i] = split_index(index, rows);
-    to[to_system + k][to_row + i] = from[from_system + k][from_row + i];
-  }
-};
 
 /// Of the host, for messages, and where kernels can reach it.
 template <class T, class Exec>

@@ -10,45 +10,20 @@
 #include <Trikkos.hpp>
 #include <cmath>
 #include <common/CommandLine.hpp>
+#include <common/Heat.hpp>
 #include <common/Simulation.hpp>
 #include <vector>
 
+using Example::Exec;
+using Example::Field;
 using Example::Outcome;
-using Exec = Kokkos::DefaultExecutionSpace;
-using Field = Kokkos::View<double***, Kokkos::LayoutRight, Exec>;  // a square has one plane only
 
 constexpr double end_time = 0.02;
-constexpr double pi = 3.14159265358979323846;
 
 struct Size {
   std::int64_t axes = 3;
   std::int64_t points = 128, steps = 100;  // inner points along an axis
 };
-
-/// Two products of sines, of which the second decays faster.
-struct Exact {
-  int axes;
-  double h;
-
-  KOKKOS_FUNCTION double wave(int number, std::int64_t i, std::int64_t j, std::int64_t k,
-                              double time) const {
-    const double w = pi * number;
-    const auto sine = [&](std::int64_t at) {
-      return Kokkos::sin(w * h * static_cast<double>(at + 1));
-    };
-    return Kokkos::exp(-axes * w * w * time) * sine(i) * sine(j) * (axes == 3 ? sine(k) : 1);
-  }
-  KOKKOS_FUNCTION double operator()(std::int64_t i, std::int64_t j, std::int64_t k,
-                                    double time) const {
-    return wave(1, i, j, k, time) + 0.5 * wave(3, i, j, k, time);
-  }
-};
-
-auto points_of(const Exec& exec, const Field& u) {
-  return Kokkos::MDRangePolicy<Exec, Kokkos::Rank<3, Kokkos::Iterate::Right>,
-                               Kokkos::IndexType<std::int64_t>>(
-      exec, {0, 0, 0}, {u.extent_int(0), u.extent_int(1), u.extent_int(2)});
-}
 
 /// change = dt (Dx + Dy + Dz) u, s = dt / (2 h^2)
 void changes(const Exec& exec, double s, int axes, const Field& u, const Field& change) {
@@ -65,30 +40,6 @@ void changes(const Exec& exec, double s, int axes, const Field& u, const Field& 
         if (k < planes - 1) sum += u(i, j, k + 1);
         change(i, j, k) = 2 * s * sum;
       });
-}
-void add(const Exec& exec, const Field& change, const Field& u) {
-  Kokkos::parallel_for(
-      "step", points_of(exec, u), KOKKOS_LAMBDA(std::int64_t i, std::int64_t j, std::int64_t k) {
-        u(i, j, k) += change(i, j, k);
-      });
-}
-
-void set(const Exec& exec, const Exact& exact, const Field& u) {
-  Kokkos::parallel_for(
-      "initial", points_of(exec, u), KOKKOS_LAMBDA(std::int64_t i, std::int64_t j, std::int64_t k) {
-        u(i, j, k) = exact(i, j, k, 0);
-      });
-}
-double largest_error(const Exec& exec, const Field& u, const Exact& exact) {
-  double error = 0;
-  Kokkos::parallel_reduce(
-      "error", points_of(exec, u),
-      KOKKOS_LAMBDA(std::int64_t i, std::int64_t j, std::int64_t k, double& largest) {
-        const double e = Kokkos::abs(u(i, j, k) - exact(i, j, k, end_time));
-        if (!(e <= largest)) largest = e;
-      },
-      Kokkos::Max<double>(error));
-  return error;
 }
 /// A cut through the middle.
 void draw(const Field& u, Example::Picture& picture) {
@@ -108,7 +59,7 @@ Outcome heat(const Exec& exec, const Size& size, const Example::Show& show) {
   const Trikkos::Plan plan(exec, Trikkos::toeplitz(exec, n, -s, 1 + 2 * s, -s), {}, n * planes);
 
   const Field u("u", n, n, planes), change("change", n, n, planes);
-  const Exact exact{axes, h};
+  const Example::ExactHeat exact{axes, h};
   set(exec, exact, u);
   const double seconds = Example::march(exec, size.steps, show.progress, [&](std::int64_t) {
     changes(exec, s, axes, u, change);
@@ -119,7 +70,7 @@ Outcome heat(const Exec& exec, const Size& size, const Example::Show& show) {
     add(exec, change, u);
   });
   if (show.picture != nullptr) draw(u, *show.picture);
-  return {largest_error(exec, u, exact), seconds, plan.status(exec), plan.algorithm()};
+  return {largest_error(exec, u, exact, end_time), seconds, plan.status(exec), plan.algorithm()};
 }
 
 int run(int argc, char* argv[]) {

@@ -131,6 +131,41 @@ TEST(distributed, has_the_bits_of_one_rank_where_the_tree_is_the_same) {
   }
 }
 
+/// One of the host that is not the tested one, where Kokkos has it.
+#ifdef KOKKOS_ENABLE_SERIAL
+using OtherSpace = Kokkos::Serial;
+#else
+using OtherSpace = Kokkos::DefaultHostExecutionSpace;
+#endif
+
+/// Every other rank works in another execution space, by other partitions.
+TEST(distributed, ranks_may_differ_in_execution_space_and_partitions) {
+  const std::int64_t n = 5003;
+  const Cut cut = even_cut(n);
+  for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
+    const auto A = gallery(Gallery::uniform, n, 7, boundary);
+    const auto b = random_rhs(n, 7);
+    const Kokkos::View<double*, TEST_EXECSPACE> all("x", b.size());
+    const auto solve_on = [&](const auto& exec, const Options& options) {
+      const auto x = Reference::to_device(exec, b);
+      const auto rows = rows_of(x, cut);
+      const auto status =
+          Trikkos::solve(exec, rows_of(Reference::to_device(exec, A), cut), rows, rows, options);
+      ::Test::copy(all, x);
+      return status;
+    };
+    const auto status = rank() % 2 == 0 ? solve_on(TEST_EXECSPACE(), {})
+                                        : solve_on(OtherSpace(), Options{}.partition_size(5));
+    EXPECT_TRUE(status.ok()) << status.why();
+    expect_common(status);
+    const Kokkos::View<double*, TEST_EXECSPACE> whole("whole", b.size());
+    Trikkos::gather(TEST_EXECSPACE(), world, 0, rows_of(all, cut), whole);
+    if (rank() == 0) {
+      EXPECT_LE(fast_backward_error(A, Reference::to_host(whole), b), gate<double>);
+    }
+  }
+}
+
 TEST(distributed, is_reproducible) {
   const auto A = gallery(Gallery::uniform, 5003, 7);
   const auto b = random_rhs(5003, 7);

@@ -7,7 +7,8 @@
 #include <impl/Trikkos_System.hpp>
 
 /// \file
-/// The rows of one rank as the kernels of partitions see them.
+/// Neighbouring rows of larger systems, as those of one rank or one chunk, as the kernels of
+/// partitions see them.
 
 namespace Trikkos::Impl {
 

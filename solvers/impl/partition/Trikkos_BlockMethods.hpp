@@ -4,14 +4,14 @@
 #ifndef TRIKKOS_IMPL_BLOCKMETHODS_HPP
 #define TRIKKOS_IMPL_BLOCKMETHODS_HPP
 
-#include <impl/Trikkos_BlockSystems.hpp>
 #include <impl/Trikkos_LaneSystems.hpp>
+#include <impl/partition/Trikkos_BlockSystems.hpp>
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
 #include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 #include <limits>
 
 /// \file
-/// `segmented` for the rows of one rank: up to a segment for each system, and down from the values
+/// `segmented` for a block of rows: up to a segment for each system, and down from the values
 /// around them.
 
 namespace Trikkos::Impl {
@@ -78,6 +78,7 @@ void HostBlocks<T, Exec>::substitute(const Exec& exec, const BlockProblem<T>& pr
       [lanes, bounds](std::int64_t group) { lanes.substitute_blocks(group, bounds); });
 }
 
+/// The same by the teams of a device.
 template <class T, class Exec>
 class DeviceBlocks {
  public:
@@ -105,6 +106,9 @@ class DeviceBlocks {
  private:
   DevicePartitions<T, Exec, OrthogonalCarry> m_partitions;
 };
+
+template <class T, class Exec>
+using BlockMethod = std::conditional_t<is_host_v<Exec>, HostBlocks<T, Exec>, DeviceBlocks<T, Exec>>;
 
 }  // namespace Trikkos::Impl
 
