@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <ManySystems.hpp>
+#include <Outcome.hpp>
+#include <limits>
+
+/// \file
+/// Interleaved systems of which a host copies several vectors at a time, where their rows are 1 KiB
+/// and more apart. Every bit of x must be that of the contiguous ones.
+
+namespace Test::Interleaved {
+
+using Many::Array;
+using Many::Layout;
+using Many::numbers;
+using Many::row_of;
+using Trikkos::Boundary;
+using Trikkos::Options;
+
+template <class T, int W>
+auto random_matrix(Layout layout, std::int64_t count, std::int64_t n, Boundary boundary) {
+  return Many::matrix<W>(boundary, [&](int j) {
+    const Array<T> band = Many::make_array<T>(layout, count, n);
+    const Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE> all("all", count, n);
+    const Kokkos::View<T*, TEST_EXECSPACE, Kokkos::MemoryUnmanaged> flat(all.data(), count * n);
+    ::Test::copy(flat, Reference::to_device(TEST_EXECSPACE(), random_rhs<T>(count * n, 20 + j)));
+    ::Test::copy(band, all);
+    return band;
+  });
+}
+template <class T>
+Array<T> random_vectors(Layout layout, std::int64_t count, std::int64_t n) {
+  return random_matrix<T, 1>(layout, count, n, Boundary::open).diag;
+}
+
+template <class T, int W>
+void expect_bits_of_contiguous(Layout layout, std::int64_t count, std::int64_t n,
+                               const Options& options = {}, Boundary boundary = Boundary::open) {
+  SCOPED_TRACE(std::to_string(2 * W + 1) + " diagonals, layout " +
+               std::to_string(static_cast<int>(layout)) + ", " + std::to_string(count) +
+               " systems of " + std::to_string(n) + ", " + name(boundary) + ", " +
+               describe(options));
+  const TEST_EXECSPACE exec;
+  const auto solved = [&](Layout of, bool in_place) {
+    const auto A = random_matrix<T, W>(of, count, n, boundary);
+    const Array<T> b = random_vectors<T>(of, count, n),
+                   x = in_place ? b : Many::make_array<T>(of, count, n);
+    EXPECT_TRUE(Trikkos::solve(exec, A, b, x, options).ok());
+    return numbers(x);
+  };
+  const auto expected = solved(Layout::right, false);
+  EXPECT_EQ(solved(layout, false), expected);
+  EXPECT_EQ(solved(layout, true), expected);
+}
+
+TEST(TEST_CATEGORY, interleaved_has_the_bits_of_contiguous) {
+  for (const Layout layout : {Layout::left, Layout::wide_left, Layout::odd_left})
+    for (const std::int64_t n : {1, 2, 3, 5, 64})
+      for (const std::int64_t count : {140, 259}) {
+        expect_bits_of_contiguous<double, 1>(layout, count, n);
+        expect_bits_of_contiguous<double, 2>(layout, count, n);
+      }
+  for (const std::int64_t n : {1000, 2048, 2049}) {
+    expect_bits_of_contiguous<double, 1>(Layout::left, 130, n);
+    expect_bits_of_contiguous<double, 2>(Layout::left, 130, n);
+  }
+  expect_bits_of_contiguous<float, 2>(Layout::left, 601, 70);
+}
+TEST(TEST_CATEGORY, interleaved_with_options) {
+  const auto transposed = Options{}.transpose(Trikkos::Transpose::transpose);
+  expect_bits_of_contiguous<double, 1>(Layout::left, 300, 50, transposed);
+  expect_bits_of_contiguous<double, 2>(Layout::left, 300, 50, transposed);
+  expect_bits_of_contiguous<double, 2>(Layout::left, 300, 2, transposed);
+  expect_bits_of_contiguous<Kokkos::complex<double>, 2>(
+      Layout::left, 90, 50, Options{}.transpose(Trikkos::Transpose::conjugate_transpose));
+  expect_bits_of_contiguous<double, 2>(Layout::left, 300, 50,
+                                       Options{}.scaling(Trikkos::Scaling::none));
+  expect_bits_of_contiguous<double, 2>(Layout::left, 300, 50, Options{}.refine(1).verify(1e-9));
+  expect_bits_of_contiguous<double, 2>(Layout::left, 300, 50, {}, Boundary::periodic);
+}
+
+/// Bands that all systems share, or of one value, beside others that are copied.
+TEST(TEST_CATEGORY, interleaved_with_bands_that_are_shared) {
+  const TEST_EXECSPACE exec;
+  const std::int64_t count = 200, n = 40;
+  const auto solved = [&](Layout layout) {
+    const Kokkos::View<double*, TEST_EXECSPACE> offs("offs", count);
+    Kokkos::deep_copy(offs, -1.5);
+    const Array<double> diag = random_vectors<double>(layout, count, n),
+                        b = random_vectors<double>(layout, count, n),
+                        x = Many::make_array<double>(layout, count, n);
+    const Trikkos::Tridiagonal A{Trikkos::Uniform{offs, n}, diag, Trikkos::Uniform{offs, n}};
+    EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
+    auto result = numbers(x);
+    const auto one = random_matrix<double, 2>(Layout::right, 1, n, Boundary::open);
+    const Trikkos::Pentadiagonal B{row_of(one.lower2, 0), row_of(one.lower, 0), row_of(one.diag, 0),
+                                   row_of(one.upper, 0), row_of(one.upper2, 0)};
+    EXPECT_TRUE(Trikkos::solve(exec, B, b, x).ok());
+    const auto second = numbers(x);
+    result.insert(result.end(), second.begin(), second.end());
+    return result;
+  };
+  EXPECT_EQ(solved(Layout::left), solved(Layout::right));
+}
+
+/// The middle axis of a cube: slabs of systems.
+TEST(TEST_CATEGORY, interleaved_in_slabs) {
+  const TEST_EXECSPACE exec;
+  const std::int64_t slabs = 3, n = 21, in_slab = 150, count = slabs * in_slab;
+  using Cube = Kokkos::View<double***, Kokkos::LayoutRight, TEST_EXECSPACE>;
+  std::vector<Cube> cubes;  // `along` does not own what it refers to
+  const auto lines = [&](const Array<double>& rows) {
+    cubes.emplace_back("cube", slabs, n, in_slab);
+    const auto along = Trikkos::along(cubes.back(), 1);
+    for (std::int64_t k = 0; k < count; ++k)
+      ::Test::copy(Kokkos::subview(along, k / in_slab, k % in_slab, Kokkos::ALL), row_of(rows, k));
+    return along;
+  };
+  const auto A = random_matrix<double, 2>(Layout::right, count, n, Boundary::open);
+  const Array<double> b = random_vectors<double>(Layout::right, count, n),
+                      x = Many::make_array<double>(Layout::right, count, n);
+  EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
+  const auto expected = numbers(x);
+  const Trikkos::Pentadiagonal in_cube{lines(A.lower2), lines(A.lower), lines(A.diag),
+                                       lines(A.upper), lines(A.upper2)};
+  const auto y = lines(b);
+  EXPECT_TRUE(Trikkos::solve(exec, in_cube, y, y).ok());
+  for (std::int64_t k = 0; k < count; ++k)
+    ::Test::copy(row_of(x, k), Kokkos::subview(y, k / in_slab, k % in_slab, Kokkos::ALL));
+  EXPECT_EQ(numbers(x), expected);
+}
+
+/// One singular system, and one that is not finite, among many.
+TEST(TEST_CATEGORY, interleaved_bad_systems_spoil_only_themselves) {
+  const TEST_EXECSPACE exec;
+  const std::int64_t count = 171, n = 30, singular = 137, bad = 40;
+  const auto A = random_matrix<double, 2>(Layout::left, count, n, Boundary::open);
+  const Array<double> b = random_vectors<double>(Layout::left, count, n),
+                      x = Many::make_array<double>(Layout::left, count, n);
+  EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
+  const auto good = numbers(x);
+  for (const Array<double>& band : {A.lower2, A.lower, A.diag, A.upper, A.upper2})
+    Kokkos::deep_copy(Kokkos::subview(band, singular, 12), 0.);
+  const auto expect = [&](std::int64_t system, Trikkos::Status::Reason reason) {
+    const auto status = Trikkos::solve(exec, A, b, x);
+    EXPECT_EQ(status.reason, reason) << status.why();
+    EXPECT_EQ(status.system, system);
+    const auto now = numbers(x);
+    for (std::int64_t k = 0; k < count; ++k)
+      if (k != singular && k != bad) {
+        for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(now[k * n + i], good[k * n + i]) << k;
+      }
+  };
+  expect(singular, Trikkos::Status::Reason::singular);
+  Kokkos::deep_copy(Kokkos::subview(A.upper, bad, 7), std::numeric_limits<double>::infinity());
+  expect(bad, Trikkos::Status::Reason::not_finite);
+}
+
+}  // namespace Test::Interleaved
