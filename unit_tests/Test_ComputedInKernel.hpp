@@ -42,153 +42,163 @@ Systems<T, W> stored_systems(const Coefficients<T, W>& f, int count) {
     return {A.lower2, A.lower, A.diag, A.upper, A.upper2, b, x, f.boundary};
 }
 
-template <class T, int W>
-struct Computed {
-  Trikkos::Computed<Coefficients<T, W>> A;
-  Systems<T, W> systems;  // of which b and x are used
-  Options options;
-  Infos info;
-
-  KOKKOS_FUNCTION auto row(const Rows<T>& of, int k) const { return systems.row(of, k); }
+// Options that are made in the kernel leave out the algorithms that are not asked for.
+struct Default {
+  KOKKOS_FUNCTION static constexpr Options options() { return {}; }
+};
+struct Transposed {
+  KOKKOS_FUNCTION static constexpr Options options() {
+    return Options{}.transpose(Trikkos::Transpose::transpose).partition_size(7);
+  }
+};
+struct Thomas {
+  KOKKOS_FUNCTION static constexpr Options options() {
+    return Options{}.algorithm(Algorithm::thomas);
+  }
+};
+struct Corrected {
+  KOKKOS_FUNCTION static constexpr Options options() {
+    return Thomas::options().thomas({Trikkos::Corners::sherman_morrison});
+  }
 };
 
+using Memory = Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE>;
+
+/// The systems of a kernel, whose matrices are computed or not.
+template <class T, int W, bool computed>
+struct Kernel {
+  Trikkos::Computed<Coefficients<T, W>> A;
+  Systems<T, W> systems;
+  Infos info;
+  Memory memory;
+
+  KOKKOS_FUNCTION auto matrix(int k) const {
+    if constexpr (computed)
+      return A[k];
+    else
+      return systems.matrix(k);
+  }
+  KOKKOS_FUNCTION auto b(int k) const { return systems.row(systems.b, k); }
+  KOKKOS_FUNCTION auto x(int k) const { return systems.row(systems.x, k); }
+  KOKKOS_FUNCTION auto memory_of(int k) const { return Kokkos::subview(memory, k, Kokkos::ALL); }
+};
 /// Twice: the scratch is free again after a solve.
-template <class T, int W>
-struct ByTeam : Computed<T, W> {
+template <class T, int W, class Choice, bool computed>
+struct ByTeam : Kernel<T, W, computed> {
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     const int k = member.league_rank();
     int result = 0;
     for (int repeat = 0; repeat < 2; ++repeat)
-      result = Trikkos::solve(member, this->A[k], this->row(this->systems.b, k),
-                              this->row(this->systems.x, k), this->options);
+      result = Trikkos::solve(member, this->matrix(k), this->b(k), this->x(k), Choice::options());
     Kokkos::atomic_max(&this->info(k), result);
   }
 };
-using Memory = Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE>;
-template <class T, int W>
-struct ByThread : Computed<T, W> {
-  Memory memory;
-
+template <class T, int W, class Choice, bool computed>
+struct ByThread : Kernel<T, W, computed> {
   KOKKOS_FUNCTION void operator()(int k) const {
-    this->info(k) = Trikkos::solve(Trikkos::this_thread, this->A[k], this->row(this->systems.b, k),
-                                   this->row(this->systems.x, k),
-                                   Kokkos::subview(memory, k, Kokkos::ALL), this->options);
+    this->info(k) = Trikkos::solve(Trikkos::this_thread, this->matrix(k), this->b(k), this->x(k),
+                                   this->memory_of(k), Choice::options());
   }
 };
-template <class T, int W>
-struct WithFactors : Computed<T, W> {
-  Memory memory;
-
+template <class T, int W, class Choice, bool computed>
+struct WithFactors : Kernel<T, W, computed> {
   KOKKOS_FUNCTION void operator()(int k) const {
-    const Trikkos::KernelFactors<T, W> F(Kokkos::subview(memory, k, Kokkos::ALL), this->A.n,
-                                         this->options, this->A.boundary);
-    static_cast<void>(Trikkos::factor(Trikkos::this_thread, this->A[k], F));
-    this->info(k) = Trikkos::solve(Trikkos::this_thread, F, this->row(this->systems.b, k),
-                                   this->row(this->systems.x, k));
+    const Trikkos::KernelFactors<T, W> F(this->memory_of(k), this->A.n, Choice::options(),
+                                         this->A.boundary);
+    static_cast<void>(Trikkos::factor(Trikkos::this_thread, this->matrix(k), F));
+    this->info(k) = Trikkos::solve(Trikkos::this_thread, F, this->b(k), this->x(k));
   }
 };
-template <class T>
-struct WithoutMemory : Computed<T, 1> {
+template <class T, int W, class, bool computed>
+struct WithoutMemory : Kernel<T, W, computed> {
   KOKKOS_FUNCTION void operator()(int k) const {
-    this->info(k) = Trikkos::solve(Trikkos::this_thread, this->A[k], this->row(this->systems.b, k),
-                                   this->row(this->systems.x, k));
+    this->info(k) = Trikkos::solve(Trikkos::this_thread, this->matrix(k), this->b(k), this->x(k));
   }
 };
 
-constexpr int count = 9;
-
-/// What the stored ones gave must be there again.
-template <class T, int W>
-struct Comparison {
-  Coefficients<T, W> f;
-  Options options;
-  Systems<T, W> systems = stored_systems(f, count);
-  Computed<T, W> computed{{f.n, f, f.boundary}, systems, options, Infos("info", count)};
-
-  template <class Run>
-  void expect_same(const std::vector<int>& expected, const Run& run) const {
-    const auto expected_x = numbers(systems.x);
-    ::Test::fill(systems.x, T(7));
-    run();
-    EXPECT_EQ(Reference::to_host(computed.info), expected);
-    const auto x = numbers(systems.x);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      if (expected[i / f.n] == 0) {
-        ASSERT_EQ(x[i], expected_x[i]) << i;
-      }
-  }
-  void by_teams() const {
-    expect_same(solve_by_teams(systems, count, options), [&] {
-      using Policy = Kokkos::TeamPolicy<TEST_EXECSPACE>;
-      const auto bytes = Trikkos::team_scratch_bytes(computed.A[0], options);
-      Policy policy(TEST_EXECSPACE(), count, Kokkos::AUTO);
-      policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes)));
-      Kokkos::parallel_for("teams", policy, ByTeam<T, W>{computed});
-    });
-  }
-  template <class Functor>
-  void run(const Functor& functor) const {
-    Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(0, count), functor);
-  }
-  void by_threads() const {
-    expect_same(solve_by_threads_in_memory(systems, count, options), [&] {
-      const auto bytes = Trikkos::thread_memory_bytes(computed.A[0], options);
-      run(ByThread<T, W>{computed, memory_of_threads(count, bytes)});
-    });
-  }
-  void with_factors() const {
-    expect_same(solve_by_threads_with_factors(systems, count, options), [&] {
-      const auto bytes = Trikkos::factor_memory_bytes<T, W>(f.n, options, f.boundary);
-      run(WithFactors<T, W>{computed, memory_of_threads(count, bytes)});
-    });
-  }
-  void without_memory() const {
-    if constexpr (W == 1)
-      expect_same(solve_by_threads(systems, count), [&] { run(WithoutMemory<T>{computed}); });
-  }
-};
-
-/// compare(comparison) for sizes, boundaries and options.
-template <class T, int W, class Compare>
-void for_all(const std::vector<Options>& all_options, double shift, const Compare& compare) {
+/// What the stored ones give must be there again. `bytes(A)` is for each thread, or a team.
+template <class T, int W, class Choice, template <class, int, class, bool> class Functor,
+          bool by_teams, class Bytes>
+void compare(double shift, const Bytes& bytes) {
+  constexpr int count = 9;
   for (const std::int64_t n : {1, 2, 3, 5, 40, 150})
     for (const Boundary boundary : Many::boundaries)
-      for (const Options& options : all_options) {
+      for (const std::int64_t bad : {-1, 3}) {
         SCOPED_TRACE(std::to_string(2 * W + 1) + " diagonals, n " + std::to_string(n) + ", " +
-                     name(boundary) + ", " + describe(options));
-        compare(Comparison<T, W>{{n, boundary, shift}, options});
-        compare(Comparison<T, W>{{n, boundary, shift, 3}, options});
+                     name(boundary) + ", " + describe(Choice::options()));
+        const Coefficients<T, W> f{n, boundary, shift, bad};
+        const Trikkos::Computed A{n, f, boundary};
+        const auto systems = stored_systems(f, count);
+        const Memory memory = memory_of_threads(count, bytes(A[0]));
+        const auto run = [&](auto computed) {
+          ::Test::fill(systems.x, T(7));
+          const Infos info("info", count);
+          const Functor<T, W, Choice, decltype(computed)::value> functor{
+              {A, systems, info, memory}};
+          if constexpr (by_teams) {
+            Kokkos::TeamPolicy<TEST_EXECSPACE> policy(TEST_EXECSPACE(), count, Kokkos::AUTO);
+            policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes(A[0]))));
+            Kokkos::parallel_for("teams", policy, functor);
+          } else {
+            Kokkos::parallel_for("threads", Kokkos::RangePolicy<TEST_EXECSPACE>(0, count), functor);
+          }
+          return std::pair(Reference::to_host(info), numbers(systems.x));
+        };
+        const auto [infos, x] = run(std::false_type());
+        const auto [computed_infos, computed_x] = run(std::true_type());
+        EXPECT_EQ(computed_infos, infos);
+        EXPECT_EQ(infos[3] != 0, bad == 3);
+        for (std::size_t i = 0; i < x.size(); ++i)
+          if (infos[i / n] == 0) {
+            ASSERT_EQ(computed_x[i], x[i]) << i;
+          }
       }
 }
 
+struct TeamBytes {
+  Options options;
+  template <class A>
+  std::size_t operator()(const A& a) const {
+    return Trikkos::team_scratch_bytes(a, options);
+  }
+};
+struct ThreadBytes {
+  Options options;
+  template <class A>
+  std::size_t operator()(const A& a) const {
+    return Trikkos::thread_memory_bytes(a, options);
+  }
+};
+template <int W>
+struct FactorBytes {
+  Options options;
+  template <class A>
+  std::size_t operator()(const A& a) const {
+    return Trikkos::factor_memory_bytes<double, W>(a.n, options, a.boundary);
+  }
+};
+
 TEST(TEST_CATEGORY, computed_by_teams) {
-  const auto teams = [](const auto& c) { c.by_teams(); };
-  const std::vector<Options> both = {{}, Options{}.transpose(Trikkos::Transpose::transpose)};
-  for_all<double, 1>(both, 0, teams);
-  for_all<double, 2>(both, 0, teams);
-  for_all<double, 1>({Options{}.algorithm(Algorithm::thomas), Options{}.algorithm(Algorithm::pcr),
-                      Options{}.algorithm(Algorithm::spike)},
-                     3, teams);
+  compare<double, 1, Transposed, ByTeam, true>(0, TeamBytes{Transposed::options()});
+  compare<double, 2, Default, ByTeam, true>(0, TeamBytes{Default::options()});
 }
 TEST(TEST_CATEGORY, computed_by_threads) {
-  const auto threads = [](const auto& c) { c.by_threads(); };
-  for_all<double, 1>({{}, Options{}.algorithm(Algorithm::spike)}, 0, threads);
-  for_all<double, 2>({{}, Options{}.scaling(Trikkos::Scaling::none)}, 0, threads);
-  for_all<double, 1>({{}}, 3, [](const auto& c) { c.without_memory(); });
+  compare<double, 1, Default, ByThread, false>(0, ThreadBytes{Default::options()});
+  compare<double, 2, Transposed, ByThread, false>(0, ThreadBytes{Transposed::options()});
+  compare<double, 1, Thomas, WithoutMemory, false>(3, ThreadBytes{Thomas::options()});
 }
 TEST(TEST_CATEGORY, computed_with_factors_in_kernels) {
-  const auto factors = [](const auto& c) { c.with_factors(); };
-  const Options thomas = Options{}.algorithm(Algorithm::thomas);
-  const std::vector<Options> all = {
-      {}, thomas, Options(thomas).thomas({Trikkos::Corners::sherman_morrison})};
-  for_all<double, 1>(all, 4, factors);
-  for_all<double, 2>(all, 6, factors);
+  compare<double, 1, Default, WithFactors, false>(4, FactorBytes<1>{Default::options()});
+  compare<double, 2, Default, WithFactors, false>(6, FactorBytes<2>{Default::options()});
+  compare<double, 1, Corrected, WithFactors, false>(4, FactorBytes<1>{Corrected::options()});
+  compare<double, 2, Corrected, WithFactors, false>(6, FactorBytes<2>{Corrected::options()});
 }
 
 /// One matrix in a Plan, from its function and stored.
 template <class T, int W>
 void expect_same_plan(std::int64_t n, Boundary boundary, const Options& options) {
+  constexpr int count = 9;
   SCOPED_TRACE(std::to_string(2 * W + 1) + " diagonals, n " + std::to_string(n) + ", " +
                name(boundary) + ", " + describe(options));
   const TEST_EXECSPACE exec;
@@ -235,6 +245,7 @@ TEST(TEST_CATEGORY, computed_in_a_plan) {
 TEST(TEST_CATEGORY, computed_of_a_row_is_one_matrix_for_all) {
   const TEST_EXECSPACE exec;
   for (const std::int64_t n : {3, 150, 3000}) {
+    const std::int64_t count = 9;
     const auto b = Many::right_hand_sides<double>(Many::Layout::left, count, n),
                x = Many::make_array<double>(Many::Layout::right, count, n);
     const Coefficients<double, 1> f{n, Boundary::open, 3};

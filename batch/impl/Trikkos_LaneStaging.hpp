@@ -32,7 +32,13 @@ struct LaneStage {
     return r > lane_count<T> ? r : 0;
   }
   /// Two copies of A and b, and x.
-  static std::int64_t words(std::int64_t n, int systems) { return (2 * arrays + 1) * n * systems; }
+  static std::int64_t words(std::int64_t n, int systems) {
+    return (2 * arrays + 1) * array_words(n, systems);
+  }
+  /// A line more, so that equal rows of different arrays are not in each other's way in a cache.
+  static std::int64_t array_words(std::int64_t n, int systems) {
+    return n * systems + 64 / static_cast<int>(sizeof(T));
+  }
 };
 
 /// Whether rows of neighbouring systems are side by side, and far from the next ones.
@@ -75,7 +81,7 @@ class LaneStaging {
 
   /// The block as it lies there, with solutions in `x`.
   static Problem<T, W> staged(Problem<T, W> block, T* at, T* x, int width) {
-    const std::int64_t words = block.n() * width;
+    const std::int64_t words = LaneStage<T, W>::array_words(block.n(), width);
     for (int j = 0; j < 2 * W + 1; ++j)
       if (block.A.stride[j] != 0) {
         block.A.first.band[j] = {at + j * words, width};
@@ -105,7 +111,8 @@ class LaneStaging {
   void put(const Vectors<const T>& v, int j) {
     const int shift = j < 2 * W + 1 ? j - W : 0;
     m_source[m_end++] = {v.data, v.row_stride, std::max<std::int64_t>(0, -shift),
-                         std::min(m_n, m_n - shift), m_to + j * m_n * m_width};
+                         std::min(m_n, m_n - shift),
+                         m_to + j * LaneStage<T, W>::array_words(m_n, m_width)};
     if (m_end == 1) m_next.row = m_source[0].first;
   }
   KOKKOS_FORCEINLINE_FUNCTION void step(Cursor& c) const {

@@ -109,7 +109,8 @@ struct SolveLaneSystems {
   void solve_staged(std::int64_t thread, std::int64_t all, T* memory) const {
     const int together = Stage::systems(shape.n);
     const SystemTiles blocks(problem.slab(), together);
-    const std::int64_t count = blocks.count(problem.count()), words = shape.n * together;
+    const std::int64_t count = blocks.count(problem.count()),
+                       words = Stage::array_words(shape.n, together);
     const std::int64_t end = (thread + 1) * count / all;
     T* const x = memory;
     T* const copies[] = {memory + words, memory + (1 + Stage::arrays) * words};
