@@ -25,10 +25,11 @@ struct LaneStage {
   static constexpr int most = 256 / sizeof(T);    // systems
   static constexpr std::size_t budget = 4 << 20;  // bytes
 
-  /// Systems of n rows that are copied together; 0 where that is not worth it.
-  static int systems(std::int64_t n) {
+  /// Systems of n rows that are copied together, where a thread has so many of them; 0 where that
+  /// is not worth it. The memory is less than half of what the systems take.
+  static int systems(std::int64_t n, std::int64_t of_thread) {
     int r = most;
-    while (r >= lane_count<T> && words(n, r) * sizeof(T) > budget) r /= 2;
+    while (r > lane_count<T> && (words(n, r) * sizeof(T) > budget || 4 * r > of_thread)) r /= 2;
     return r > lane_count<T> ? r : 0;
   }
   /// Two copies of A and b, and x.

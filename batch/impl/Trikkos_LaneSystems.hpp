@@ -106,8 +106,7 @@ struct SolveLaneSystems {
 
   /// Systems that lie interleaved: blocks of several vectors of them, one of which is copied while
   /// the one before is solved. `all` threads, or fewer, share them.
-  void solve_staged(std::int64_t thread, std::int64_t all, T* memory) const {
-    const int together = Stage::systems(shape.n);
+  void solve_staged(std::int64_t thread, std::int64_t all, int together, T* memory) const {
     const SystemTiles blocks(problem.slab(), together);
     const std::int64_t count = blocks.count(problem.count()),
                        words = Stage::array_words(shape.n, together);
@@ -316,10 +315,10 @@ class HostSystems {
       : m_partitions(shape, options),
         m_lanes(Elimination{}, shape.n, shape.count, options.partition_size(), lane_count<T>),
         m_fills_lanes(shape.count >= lane_count<T>) {
-    const int width = Stage::systems(shape.n);
-    if (Kernel::can_be_staged && width > 0 && shape.n <= Kernel::longest_alone)
-      m_stages =
-          std::min<std::int64_t>({m_lanes.groups, Exec().concurrency(), shape.count / width});
+    if (!Kernel::can_be_staged || shape.n > Kernel::longest_alone) return;
+    const auto threads = std::min<std::int64_t>(m_lanes.groups, Exec().concurrency());
+    if (threads > 0) m_together = Stage::systems(shape.n, shape.count / threads);
+    if (m_together > 0) m_stages = threads;
   }
 
   std::int64_t storage_words() const { return m_fills_lanes ? 0 : m_partitions.storage_words(); }
@@ -350,7 +349,7 @@ class HostSystems {
         T* const memory = problem.storage + m_lanes.groups * Kernel::group_words(m_lanes);
         return Kokkos::parallel_for(Elimination::label("batch"), range(exec, m_stages),
                                     [kernel, memory, self = *this](std::int64_t k) {
-                                      kernel.solve_staged(k, self.m_stages,
+                                      kernel.solve_staged(k, self.m_stages, self.m_together,
                                                           memory + k * self.stage_words());
                                     });
       }
@@ -375,11 +374,12 @@ class HostSystems {
         [kernel, blocks](std::int64_t i) { kernel.substitute_block(i / blocks, i % blocks); });
   }
 
-  std::int64_t stage_words() const { return Stage::words(m_lanes.n, Stage::systems(m_lanes.n)); }
+  std::int64_t stage_words() const { return Stage::words(m_lanes.n, m_together); }
 
   HostPartitions<T, Exec, Elimination> m_partitions;
   LaneShape m_lanes;
   bool m_fills_lanes;
+  int m_together = 0;         // systems that are copied together, where they are interleaved
   std::int64_t m_stages = 0;  // threads that copy interleaved systems together, with memory each
 };
 
