@@ -5,58 +5,15 @@
 #define TRIKKOS_COMPUTED_HPP
 
 #include <Trikkos_BackwardError.hpp>
+#include <Trikkos_ComputedMatrix.hpp>
 #include <Trikkos_Solve.hpp>
-#include <impl/Trikkos_ComputedSystems.hpp>
 
 /// \file
-/// Matrices that are not stored.
+/// Solves with matrices that are not stored, `Computed` (Trikkos_ComputedMatrix.hpp).
 
 namespace Trikkos {
 
-/// Tridiagonal or pentadiagonal matrices of n rows whose coefficients a function computes where
-/// they are needed:
-///
-///   Trikkos::Computed A{n, KOKKOS_LAMBDA(std::int64_t system, std::int64_t row) {
-///     return Kokkos::Array<double, 3>{-1, 2 + k(system) * h * h, -1};
-///   }};
-///   Trikkos::Workspace<double, Exec> work(exec, n, count);
-///   Trikkos::solve(exec, work, A, b, x);
-///
-/// f(system, row) returns the coefficients of a row from left to right, three or five, with the
-/// meaning they have in a Tridiagonal or Pentadiagonal; those outside an open matrix do not count.
-/// There are as many systems as b has; of rank 3, (i, j) of (I, J) is number i J + j, as in a
-/// Status. f is called once or more for each row, in any order, and must return the same again.
-///
-/// Solved by `segmented`, so for every nonsingular matrix; with all options but transposes and
-/// `Scaling::columns`. No traffic but b and x: 16 bytes an unknown in double where a solve takes
-/// one pass, 24 where two. Kernels are compiled for each type of f.
-template <class F>
-struct Computed {
-  using Row = std::remove_cvref_t<std::invoke_result_t<const F&, std::int64_t, std::int64_t>>;
-  using value_type = typename Row::value_type;
-  static_assert(Row::size() == 3 || Row::size() == 5,
-                "Trikkos::Computed: f must return a Kokkos::Array of 3 or 5 coefficients");
-  /// Diagonals on either side of the main one.
-  static constexpr int half_bandwidth = static_cast<int>(Row::size() / 2);
-  static constexpr int rank() { return 1; }
-
-  std::int64_t n;
-  F f;
-  Boundary boundary = Boundary::open;
-};
-template <class Size, class F>
-Computed(Size, F) -> Computed<F>;
-template <class Size, class F>
-Computed(Size, F, Boundary) -> Computed<F>;
-
 namespace Impl {
-template <class F>
-using SystemsOf = ComputedSystems<typename Computed<F>::value_type, Computed<F>::half_bandwidth, F>;
-
-template <class F>
-SystemsOf<F> systems(const Computed<F>& A, std::int64_t count, const Numbering& number = {}) {
-  return {{A.f, 0, A.n, A.boundary == Boundary::periodic}, number, count};
-}
 /// Rows of A, b and x.
 template <class F, class B, class X>
 void check_computed(const char* function, const Computed<F>& A, const B& b, const X& x) {

@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_KERNELFACTORS_HPP
 #define TRIKKOS_KERNELFACTORS_HPP
 
+#include <Trikkos_ComputedMatrix.hpp>
 #include <impl/Trikkos_Check.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/factored/Trikkos_FactorsInKernel.hpp>
@@ -93,7 +94,8 @@ class KernelFactors {
   }
 
   /// \private
-  KOKKOS_INLINE_FUNCTION void factor(Impl::Bands<T, half_bandwidth> A) const {
+  template <class Rows>
+  KOKKOS_INLINE_FUNCTION void factor(Rows A) const {
     if (A.n != m_n || A.periodic != (m_boundary == Boundary::periodic))
       Kokkos::abort("Trikkos::factor: A has not the size or boundary of the factors");
     if (m_n == 0) return;
@@ -144,11 +146,28 @@ template <BandMatrix Matrix, class T, int half_bandwidth>
   return F.info();
 }
 
+/// The same of a matrix that is computed: f(row), or A[system] of f(system, row). f is evaluated a
+/// few times a row.
+template <class F, class T, int half_bandwidth>
+[[nodiscard]] KOKKOS_INLINE_FUNCTION int factor(ThisThread, const Computed<F>& A,
+                                                const KernelFactors<T, half_bandwidth>& factors) {
+  static_assert(Computed<F>::is_one,
+                "Trikkos::factor: A must be one matrix inside a kernel: f(row), or A[system]");
+  static_assert(Computed<F>::half_bandwidth == half_bandwidth,
+                "Trikkos::factor: A must have as many diagonals as the factors are for");
+  static_assert(std::is_same_v<typename Computed<F>::value_type, T>,
+                "Trikkos::factor: A must have the value type of the factors");
+  if (factors.options().transpose() != Transpose::none)
+    Kokkos::abort("Trikkos::factor: transpose is given, expected none (A is computed)");
+  factors.factor(Impl::bands(A));
+  return factors.info();
+}
+
 /// One thread of the team factors A, in memory that all can reach. All must call; the factors are
 /// ready for all of them on return.
 ///
 /// \return as for one thread; to every thread
-template <TeamMember Member, BandMatrix Matrix, class T, int half_bandwidth>
+template <TeamMember Member, class Matrix, class T, int half_bandwidth>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION int factor(const Member& member, const Matrix& A,
                                                 const KernelFactors<T, half_bandwidth>& F) {
   member.team_barrier();  // nobody solves with what was there before

@@ -11,6 +11,8 @@
 #include <Trikkos_BackwardError.hpp>
 #include <Trikkos_BiCgStab.hpp>
 #include <Trikkos_Computed.hpp>
+#include <Trikkos_ComputedInKernel.hpp>
+#include <Trikkos_ComputedMatrix.hpp>
 #include <Trikkos_Concepts.hpp>
 #include <Trikkos_ConjugateGradient.hpp>
 #include <Trikkos_CsrMatrix.hpp>

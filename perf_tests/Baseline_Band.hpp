@@ -8,7 +8,10 @@
 #include "Baseline_cuSPARSE.hpp"
 #include "Perf_Pentadiagonals.hpp"
 
-#ifdef TRIKKOS_HAVE_KOKKOS_KERNELS
+// Kokkos Kernels 4.7 and newer
+#if defined(TRIKKOS_HAVE_KOKKOS_KERNELS) && __has_include(<KokkosBatched_Gbtrf.hpp>) && \
+    __has_include(<KokkosBatched_Gbtrs.hpp>)
+#  define TRIKKOS_HAVE_KOKKOS_KERNELS_GB
 #  include <KokkosBatched_Gbtrf.hpp>
 #  include <KokkosBatched_Gbtrs.hpp>
 #endif
@@ -105,7 +108,7 @@ inline Time lapack_gbtrs(const Harness& h, const PentadiagonalMemory& p) {
 }
 #endif
 
-#ifdef TRIKKOS_HAVE_KOKKOS_KERNELS
+#ifdef TRIKKOS_HAVE_KOKKOS_KERNELS_GB
 /// Factors its matrix, if it has one of its own or is the first, and solves.
 struct KokkosKernelsGb {
   using Pivots = Kokkos::View<int**, Exec>;
@@ -171,7 +174,8 @@ inline Time kokkos_kernels_gbtrs(const Harness& h, const PentadiagonalMemory& p)
 #endif
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(TRIKKOS_HAVE_CUSPARSE)
-/// gpsvInterleavedBatch overwrites everything: it is restored before each run, which is not timed.
+/// gpsvInterleavedBatch (its one algorithm, QR) overwrites everything: it is restored before each
+/// run, which is not timed.
 inline Time cusparse_gpsv(const Harness& h, const PentadiagonalMemory& p) {
   const CusparseHandle handle(h.exec());
   const auto [n, count, interleaved] = p.systems;

@@ -61,7 +61,7 @@ void add_own(Harness& harness, const ManySystems& systems, bool dominant) {
   if constexpr (Perf::on_host)
     if (!systems.interleaved) add("lapack_gbsv", Perf::lapack_gbsv);
 #endif
-#ifdef TRIKKOS_HAVE_KOKKOS_KERNELS
+#ifdef TRIKKOS_HAVE_KOKKOS_KERNELS_GB
   add("kokkos_kernels_gbsv", Perf::kokkos_kernels_gbsv);
 #endif
 #if defined(KOKKOS_ENABLE_CUDA) && defined(TRIKKOS_HAVE_CUSPARSE)
@@ -78,7 +78,7 @@ void add_constant(Harness& harness, const ManySystems& systems) {
   if constexpr (Perf::on_host)
     if (!systems.interleaved) add("lapack_gbtrs", Perf::lapack_gbtrs);
 #endif
-#ifdef TRIKKOS_HAVE_KOKKOS_KERNELS
+#ifdef TRIKKOS_HAVE_KOKKOS_KERNELS_GB
   add("kokkos_kernels_gbtrs", Perf::kokkos_kernels_gbtrs);
 #endif
 }

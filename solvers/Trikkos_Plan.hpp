@@ -77,6 +77,19 @@ class Plan {
     update(exec, A);
   }
 
+  /// The same of a matrix that is computed, f(row), or of `rhs_count` matrices, f(system, row). f
+  /// is evaluated here and in `update`, once or more for each row.
+  template <class F>
+  requires(Computed<F>::half_bandwidth == half_bandwidth)
+      Plan(const Exec& exec, const Computed<F>& A, const Options& options = {},
+           std::int64_t rhs_count = 1)
+      : m_work(exec,
+               Impl::Solver<T, Exec, half_bandwidth>(shape_of(A, options, rhs_count), options)),
+        m_A(copy_of(exec, A.boundary)),
+        m_is_factored(std::make_shared<bool>(false)) {
+    update(exec, A);
+  }
+
   /// New values for matrices of the same size, number and boundary. No allocation; asynchronous but
   /// for `factored` and `thomas`, which wait for `exec` to judge the factors of one matrix.
   /// \throws std::invalid_argument where one of these differs
@@ -89,18 +102,16 @@ class Plan {
     static_assert(std::is_same_v<typename Matrix::value_type, T>,
                   "Trikkos::Plan::update: A must have the value type of the plan");
     Impl::check_matrix(function, A);
-    Impl::expect_extent(function, "A", "rows", Impl::row_count(A.diag), size(), "the plan's A");
-    Impl::expect_extent(function, "A", "systems", Impl::system_count(A.diag), matrices(),
-                        "the plan's A");
-    if (A.boundary != m_A.boundary)
-      throw std::invalid_argument(std::string(function) + ": A is " + name(A.boundary) +
-                                  ", expected " + name(m_A.boundary) + " (the plan's A)");
-    Impl::CopyRow<T, half_bandwidth> kernel{Impl::systems(A, matrices()), {}};
-    Impl::for_bands(m_A, [&](int j, const Band& band) {
-      kernel.to[half_bandwidth + j] = Impl::vectors<T>(band);
-    });
-    Kokkos::parallel_for("Trikkos::Plan::update", Impl::range(exec, matrices() * size()), kernel);
-    *m_is_factored = m_work.m_solver.factor(exec, m_work.m_memory.data(), systems(matrices()));
+    expect_same(Impl::row_count(A.diag), Impl::system_count(A.diag), A.boundary);
+    take(exec, Impl::systems(A, matrices()));
+  }
+  template <class F>
+  requires(Computed<F>::half_bandwidth == half_bandwidth) void update(const Exec& exec,
+                                                                      const Computed<F>& A) const {
+    static_assert(std::is_same_v<typename Computed<F>::value_type, T>,
+                  "Trikkos::Plan::update: A must have the value type of the plan");
+    expect_same(A.n, Computed<F>::is_one ? 1 : matrices(), A.boundary);
+    take(exec, Impl::systems(A, matrices()));
   }
 
   /// What the last solve with this plan found. Waits for `exec`.
@@ -134,25 +145,49 @@ class Plan {
 
   template <class Matrix>
   static Impl::Shape shape_of(const Matrix& A, const Options& options, std::int64_t rhs_count) {
-    constexpr auto function = "Trikkos::Plan";
     TRIKKOS_CHECK_MATRIX_VALUES("Trikkos::Plan", Matrix);
     TRIKKOS_CHECK_ACCESS("Trikkos::Plan", "A", Exec, Matrix);
-    Impl::check_matrix(function, A);
+    Impl::check_matrix("Trikkos::Plan", A);
+    const std::int64_t matrices = Impl::system_count(A.diag);
+    return shape_of(Impl::row_count(A.diag), Matrix::rank() == 1 ? rhs_count : matrices, matrices,
+                    A.boundary, options, rhs_count);
+  }
+  template <class F>
+  static Impl::Shape shape_of(const Computed<F>& A, const Options& options,
+                              std::int64_t rhs_count) {
+    Impl::check_count("Trikkos::Plan", "n", A.n);
+    return shape_of(A.n, rhs_count, Computed<F>::is_one ? 1 : rhs_count, A.boundary, options,
+                    rhs_count);
+  }
+  static Impl::Shape shape_of(std::int64_t n, std::int64_t count, std::int64_t matrices,
+                              Boundary boundary, const Options& options, std::int64_t rhs_count) {
+    constexpr auto function = "Trikkos::Plan";
     Impl::check_options(function, options, half_bandwidth, true);
     Impl::check_count(function, "rhs_count", rhs_count);
-    const std::int64_t matrices = Impl::system_count(A.diag);
     const Algorithm algorithm = options.algorithm();
     const bool is_wide_thomas = half_bandwidth > 1 && algorithm == Algorithm::thomas;
     if ((algorithm == Algorithm::factored || is_wide_thomas) && matrices != 1)
       throw std::invalid_argument(std::string(function) + ": A has " + std::to_string(matrices) +
                                   " systems, expected one (algorithm " + name(algorithm) +
                                   (is_wide_thomas ? ", A is pentadiagonal)" : ")"));
-    return {Impl::row_count(A.diag),
-            Matrix::rank() == 1 ? rhs_count : matrices,
-            matrices,
-            true,
-            A.boundary == Boundary::periodic,
-            Matrix::rank() == 1};
+    return {n, count, matrices, true, boundary == Boundary::periodic, matrices == 1};
+  }
+  void expect_same(std::int64_t n, std::int64_t count, Boundary boundary) const {
+    constexpr auto function = "Trikkos::Plan::update";
+    Impl::expect_extent(function, "A", "rows", n, size(), "the plan's A");
+    Impl::expect_extent(function, "A", "systems", count, matrices(), "the plan's A");
+    if (boundary != m_A.boundary)
+      throw std::invalid_argument(std::string(function) + ": A is " + name(boundary) +
+                                  ", expected " + name(m_A.boundary) + " (the plan's A)");
+  }
+  template <class Matrices>
+  void take(const Exec& exec, const Matrices& A) const {
+    Impl::CopyRow<T, half_bandwidth, Matrices> kernel{A, {}};
+    Impl::for_bands(m_A, [&](int j, const Band& band) {
+      kernel.to[half_bandwidth + j] = Impl::vectors<T>(band);
+    });
+    Kokkos::parallel_for("Trikkos::Plan::update", Impl::range(exec, matrices() * size()), kernel);
+    *m_is_factored = m_work.m_solver.factor(exec, m_work.m_memory.data(), systems(matrices()));
   }
   Copy copy_of(const Exec& exec, Boundary boundary) const {
     const auto band = [&](const char* name) {
@@ -180,6 +215,9 @@ class Plan {
 template <class Exec, BandMatrix Matrix>
 Plan(const Exec&, const Matrix&, const Options& = {}, std::int64_t = 1)
     -> Plan<typename Matrix::value_type, Exec, Matrix::half_bandwidth>;
+template <class Exec, class F>
+Plan(const Exec&, const Computed<F>&, const Options& = {}, std::int64_t = 1)
+    -> Plan<typename Computed<F>::value_type, Exec, Computed<F>::half_bandwidth>;
 
 }  // namespace Trikkos
 

@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_WORKSPACE_HPP
 #define TRIKKOS_WORKSPACE_HPP
 
+#include <Trikkos_ComputedMatrix.hpp>
 #include <Trikkos_Options.hpp>
 #include <Trikkos_Pentadiagonal.hpp>
 #include <Trikkos_Status.hpp>
@@ -40,6 +41,11 @@ class Workspace {
   template <BandMatrix Matrix, class B>
   requires(Matrix::half_bandwidth == half_bandwidth)
       Workspace(const Exec& exec, const Matrix& A, const B& b, const Options& options = {})
+      : Workspace(exec, solver(shape_of(A, b), options)) {}
+
+  template <class F, class B>
+  requires(Computed<F>::half_bandwidth == half_bandwidth)
+      Workspace(const Exec& exec, const Computed<F>& A, const B& b, const Options& options = {})
       : Workspace(exec, solver(shape_of(A, b), options)) {}
 
   /// The same from numbers: systems of n rows, `count` of them, each with a matrix of its own or
@@ -125,6 +131,15 @@ class Workspace {
       shape.interleaved = Impl::is_interleaved(b);
     return shape;
   }
+  template <class F, class B>
+  static Impl::Shape shape_of(const Computed<F>& A, const B& b) {
+    TRIKKOS_CHECK_VECTOR_VALUES("Trikkos::Workspace", "b", B, Computed<F>);
+    TRIKKOS_CHECK_ACCESS("Trikkos::Workspace", "b", Exec, B);
+    Impl::check_count(function, "n", A.n);
+    Impl::check_rhs(function, A.n, "A.n", b);
+    const std::int64_t count = Impl::system_count(b);
+    return {A.n, count, Computed<F>::is_one ? 1 : count};
+  }
   static Solver solver(const Impl::Shape& shape, const Options& options) {
     Impl::check_count(function, "n", shape.n);
     Impl::check_count(function, "count", shape.count);
@@ -143,6 +158,9 @@ class Workspace {
 template <class Exec, BandMatrix Matrix, class B>
 Workspace(const Exec&, const Matrix&, const B&, const Options& = {})
     -> Workspace<typename Matrix::value_type, Exec, Matrix::half_bandwidth>;
+template <class Exec, class F, class B>
+Workspace(const Exec&, const Computed<F>&, const B&, const Options& = {})
+    -> Workspace<typename Computed<F>::value_type, Exec, Computed<F>::half_bandwidth>;
 
 }  // namespace Trikkos
 

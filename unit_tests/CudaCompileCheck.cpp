@@ -89,6 +89,7 @@ void computed(const Exec& exec) {
   const Trikkos::Workspace<T, Exec> work(exec, 1000, 1);
   const auto b = Trikkos::gallery_rhs<T>(exec, 1000);
   Trikkos::solve(exec, work, Trikkos::Computed{1000, Coefficients{}}, b, b);
+  static_cast<void>(Trikkos::Plan(exec, Trikkos::Computed{1000, Coefficients{}}, {}, 3));
 }
 
 template <class Exec>

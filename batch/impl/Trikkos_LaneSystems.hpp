@@ -5,7 +5,7 @@
 #define TRIKKOS_IMPL_LANESYSTEMS_HPP
 
 #include <algorithm>
-#include <impl/Trikkos_LaneVectors.hpp>
+#include <impl/Trikkos_LaneRows.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_HostPartitions.hpp>
 
@@ -17,84 +17,6 @@
 /// Traffic: 2W + 2 words a row read, 1 written.
 
 namespace Trikkos::Impl {
-
-/// A partition of each of `width` systems, `Rows` of an elimination (Trikkos_Elimination.hpp).
-template <class T, int W = 1, class Matrices = Systems<T, W>>
-struct LaneSystems {
-  using V = Lanes<T>;
-  using value_type = V;
-  using index_type = std::int64_t;
-  static constexpr int half_bandwidth = W;
-  static constexpr int width = lane_count<T>;
-  static constexpr bool ragged = true;  // for the last W rows of a matrix, which are no inner ones
-
-  const Matrices& A;  // those of the lanes
-  const Vectors<const T>& b;
-  const Vectors<T>& x;
-  int count;  // lanes with one of their own; the others repeat the last of these
-  std::int64_t first_row, m;
-  BackRow<V, W>* back;
-  unsigned stored;  // a bit for each lane whose solution counts
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return m; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const {
-    const std::int64_t before = A.first.n - W - first_row;
-    return before >= m ? m : before > 0 ? before : 0;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION auto longer_than(std::int64_t k) const {
-    return constant<Real<V>>(k < m ? 1 : 0) > constant<Real<V>>(0);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t system_of(int l) const {
-    return l < count ? l : count - 1;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
-    prefetch(first_row + k);
-    const V d = load_lanes<T>(b, count, first_row + k);
-    if constexpr (ComputedMatrices<Matrices>) {
-      const auto row = [&](int l) { return A[system_of(l)].row(first_row + k); };
-      return scaled(equation_in_lanes<T, W>(row, d), A.first.scale_rows);
-    } else {
-      return scaled(equation_of<V, W>(*this, k, d), A.first.scale_rows);
-    }
-  }
-  template <int j>
-  KOKKOS_FORCEINLINE_FUNCTION V entry(std::int64_t k) const {
-    const V v = load_lanes<T>(A.band(W + j), count, first_row + k);
-    if constexpr (is_complex_v<T>)
-      if (A.first.conjugated) return conjugate(v);
-    return v;
-  }
-  /// Row k where it is an end of the matrix. Rare, so kept out of the recurrences.
-  [[gnu::noinline]] KOKKOS_FUNCTION Equation<V, W> edge_equation(std::int64_t k) const {
-    const std::int64_t i = first_row + k;
-    Equation<V, W> e{};
-    for (int l = 0; l < width; ++l)
-      set_lane(e, l, equation_of<T, W>(A[system_of(l)], i, b[system_of(l)][i]));
-    return scaled(e, A.first.scale_rows);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation(std::int64_t k) const {
-    if (k >= m) return unit_equation<V, W>();
-    if (k < inner_rows() && first_row + k >= W) return inner_equation(k);
-    prefetch(first_row + k);
-    return LaneSystems(*this).edge_equation(k);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V, W>& row) const {
-    back[k] = row;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION const BackRow<V, W>& kept(std::int64_t k) const { return back[k]; }
-  KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
-    store_lanes(x, stored, first_row + k, v);
-  }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i) const {
-    const std::int64_t n = A.first.n;
-    if constexpr (!ComputedMatrices<Matrices>)
-      for (int j = 0; j < 2 * W + 1; ++j) prefetch_lanes<false>(A.band(j), i, n);
-    prefetch_lanes<false>(b, i, n);
-    prefetch_lanes<true>(x, i, n);
-  }
-};
 
 /// How systems are cut: `links` partitions of `rows` rows each, and `groups` of threads' work, each
 /// with memory of its own.
@@ -177,6 +99,37 @@ struct SolveLaneSystems {
       const Rows p = partition(d, link, block);
       report(d.tile, p, elimination.substitute(p, d.template at<Bounds<V, W>>(link)));
     });
+  }
+
+  static constexpr bool can_be_staged = solves_alone && std::is_same_v<Matrices, Systems<T, W>>;
+  using Stage = LaneStage<T, W>;
+
+  /// Systems that lie interleaved: blocks of several vectors of them, one of which is copied while
+  /// the one before is solved. `all` threads, or fewer, share them.
+  void solve_staged(std::int64_t thread, std::int64_t all, int together, T* memory) const {
+    const SystemTiles blocks(problem.slab(), together);
+    const std::int64_t count = blocks.count(problem.count()),
+                       words = Stage::array_words(shape.n, together);
+    const std::int64_t end = (thread + 1) * count / all;
+    T* const x = memory;
+    T* const copies[] = {memory + words, memory + (1 + Stage::arrays) * words};
+    const auto block = [&](std::int64_t k) {
+      return problem.block(blocks[k].first, blocks[k].count);
+    };
+    std::int64_t k = thread * count / all;
+    if (k == end) return;
+    LaneStaging<T, W> next(block(k), copies[0], together);
+    for (int which = 0; k < end; ++k, which = 1 - which) {
+      next.finish();
+      const auto now = block(k);
+      next = k + 1 < end ? LaneStaging<T, W>(block(k + 1), copies[1 - which], together)
+                         : LaneStaging<T, W>();
+      const auto here = LaneStaging<T, W>::staged(now, copies[which], x, together);
+      for (std::int64_t first = 0; first < now.count(); first += width)
+        solve(here.block(first, std::min<std::int64_t>(width, now.count() - first)),
+              memory_of(thread), &next);
+      store_staged(x, together, shape.n, static_cast<int>(now.count()), now.x);
+    }
   }
 
   void operator()(std::int64_t group) const {
@@ -300,7 +253,8 @@ struct SolveLaneSystems {
           elimination.substitute(p, link > 0 ? unchain(bounds, memory.nodes[link - 1]) : bounds));
     }
   }
-  void solve(const Problem<T, W, Matrices>& tile, const Memory& memory) const {
+  void solve(const Problem<T, W, Matrices>& tile, const Memory& memory,
+             LaneStaging<T, W>* next = nullptr) const {
     const bool periodic = tile.A.first.periodic;
     const int count = static_cast<int>(tile.count());
     unsigned open = all_open(tile);  // lanes that are not solved yet
@@ -308,6 +262,7 @@ struct SolveLaneSystems {
     if constexpr (solves_alone)
       if (!periodic && shape.n <= longest_alone) {
         auto whole = rows(tile, 0, shape.n, memory.back, open);
+        whole.next = next;
         V last = constant<V>(0);
         const auto solved = elimination.reduce_alone(whole, last);
         for (int l = 0; l < count; ++l)
@@ -352,16 +307,23 @@ struct SolveLaneSystems {
 template <class T, class Exec, class Elimination>
 class HostSystems {
   static constexpr int W = Elimination::half_bandwidth;
+  using Kernel = SolveLaneSystems<T, Elimination>;
+  using Stage = LaneStage<T, W>;
 
  public:
   HostSystems(const Shape& shape, const Options& options)
       : m_partitions(shape, options),
         m_lanes(Elimination{}, shape.n, shape.count, options.partition_size(), lane_count<T>),
-        m_fills_lanes(shape.count >= lane_count<T>) {}
+        m_fills_lanes(shape.count >= lane_count<T>) {
+    if (!Kernel::can_be_staged || shape.n > Kernel::longest_alone) return;
+    const auto threads = std::min<std::int64_t>(m_lanes.groups, Exec().concurrency());
+    if (threads > 0) m_together = Stage::systems(shape.n, shape.count / threads);
+    if (m_together > 0) m_stages = threads;
+  }
 
   std::int64_t storage_words() const { return m_fills_lanes ? 0 : m_partitions.storage_words(); }
   std::int64_t shared_words() const {
-    return m_fills_lanes ? m_lanes.groups * SolveLaneSystems<T, Elimination>::group_words(m_lanes)
+    return m_fills_lanes ? m_lanes.groups * Kernel::group_words(m_lanes) + m_stages * stage_words()
                          : 0;
   }
   std::int64_t parallel_items() const { return m_partitions.parallel_items(); }
@@ -382,6 +344,15 @@ class HostSystems {
     const std::int64_t tiles = SystemTiles(problem.slab(), lane_count<T>).count(problem.count());
     if (kernel.blocks(m_lanes) > 1 && tiles <= std::min(m_lanes.groups, most_divided))
       return solve_divided(exec, kernel, tiles);
+    if constexpr (std::is_same_v<Matrices, Systems<T, W>> && Kernel::can_be_staged)
+      if (m_stages > 0 && can_stage(problem)) {
+        T* const memory = problem.storage + m_lanes.groups * Kernel::group_words(m_lanes);
+        return Kokkos::parallel_for(Elimination::label("batch"), range(exec, m_stages),
+                                    [kernel, memory, self = *this](std::int64_t k) {
+                                      kernel.solve_staged(k, self.m_stages, self.m_together,
+                                                          memory + k * self.stage_words());
+                                    });
+      }
     Kokkos::parallel_for(Elimination::label("batch"), range(exec, m_lanes.groups), kernel);
   }
 
@@ -403,9 +374,13 @@ class HostSystems {
         [kernel, blocks](std::int64_t i) { kernel.substitute_block(i / blocks, i % blocks); });
   }
 
+  std::int64_t stage_words() const { return Stage::words(m_lanes.n, m_together); }
+
   HostPartitions<T, Exec, Elimination> m_partitions;
   LaneShape m_lanes;
   bool m_fills_lanes;
+  int m_together = 0;         // systems that are copied together, where they are interleaved
+  std::int64_t m_stages = 0;  // threads that copy interleaved systems together, with memory each
 };
 
 }  // namespace Trikkos::Impl

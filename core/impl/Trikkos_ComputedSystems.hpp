@@ -12,6 +12,18 @@
 
 namespace Trikkos::Impl {
 
+/// Whether `f` makes a matrix for each system, f(system, row), not one for all, f(row).
+template <class F>
+inline constexpr bool is_of_many_v = std::is_invocable_v<const F&, std::int64_t, std::int64_t>;
+
+template <class F>
+KOKKOS_FORCEINLINE_FUNCTION auto row_of(const F& f, std::int64_t system, std::int64_t i) {
+  if constexpr (is_of_many_v<F>)
+    return f(system, i);
+  else
+    return f(i);
+}
+
 /// One matrix. `row(i)` are the coefficients of row i from left to right, zero outside the matrix.
 template <class T, int W, class F>
 struct ComputedBands {
@@ -24,7 +36,7 @@ struct ComputedBands {
   bool conjugated = false, scale_rows = true;  // as of Bands
 
   KOKKOS_FORCEINLINE_FUNCTION Row row(std::int64_t i) const {
-    Row r = f(system, i);
+    Row r = row_of(f, system, i);
     if (!periodic && (i < W || i >= n - W))
       for (int j = -W; j <= W; ++j)
         if (i + j < 0 || i + j >= n) r[W + j] = T(0);
@@ -34,6 +46,9 @@ struct ComputedBands {
   KOKKOS_FORCEINLINE_FUNCTION T entry(std::int64_t i) const {
     return row(i)[W + j];
   }
+  KOKKOS_FORCEINLINE_FUNCTION T lower(std::int64_t i) const { return entry<-1>(i); }
+  KOKKOS_FORCEINLINE_FUNCTION T diag(std::int64_t i) const { return entry<0>(i); }
+  KOKKOS_FORCEINLINE_FUNCTION T upper(std::int64_t i) const { return entry<1>(i); }
   /// g(column, entry) for the entries of row i in the matrix, from left to right.
   template <class G>
   KOKKOS_FORCEINLINE_FUNCTION void for_row(std::int64_t i, const G& g) const {

@@ -25,7 +25,8 @@ class PlainFactors {
   static KOKKOS_INLINE_FUNCTION constexpr std::int64_t words(std::int64_t n, bool periodic) {
     return Factors<T, W>::whole(n, periodic, nullptr).words;
   }
-  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Bands<T, W>& A) const {
+  template <class Rows>
+  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Rows& A) const {
     return factor_rows(A, m_factors);
   }
   KOKKOS_INLINE_FUNCTION Real<T> solve(const Strided<const T>& b, const Strided<T>& x) const {
@@ -47,7 +48,8 @@ class PlainCorrectedFactors {
   static KOKKOS_INLINE_FUNCTION constexpr std::int64_t words(std::int64_t n, bool) {
     return CorrectedFactors<T, W>(n, nullptr).words;
   }
-  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Bands<T, W>& A) const {
+  template <class Rows>
+  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Rows& A) const {
     return factor_rows(A, m_factors);
   }
   KOKKOS_INLINE_FUNCTION Real<T> solve(const Strided<const T>& b, const Strided<T>& x) const {

@@ -61,7 +61,8 @@ class OrthogonalFactors {
   }
 
   /// Returns the first row that is not finite or without a pivot, -1 if none.
-  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Bands<T>& A) const {
+  template <class Rows>
+  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Rows& A) const {
     std::int64_t bad = -1;
     const auto expect_finite = [&](std::int64_t i, const Real<T>& probe) {
       if (bad < 0 && !(probe == 0)) bad = i;

@@ -56,7 +56,8 @@ class WideOrthogonalFactors {
   }
 
   /// Returns the first row that is not finite or without a pivot, -1 if none.
-  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Bands<T, W>& A) const {
+  template <class Rows>
+  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Rows& A) const {
     std::int64_t bad = -1;
     const auto expect_finite = [&](std::int64_t i, const Real<T>& probe) {
       if (bad < 0 && !(probe == 0)) bad = i;
@@ -146,7 +147,8 @@ class WideOrthogonalFactors {
   }
 
   /// Row i of the matrix, scaled, the scale for its right-hand side, and whether it is finite.
-  KOKKOS_INLINE_FUNCTION Real<T> place(const Bands<T, W>& A, std::int64_t i, std::int64_t first,
+  template <class Rows>
+  KOKKOS_INLINE_FUNCTION Real<T> place(const Rows& A, std::int64_t i, std::int64_t first,
                                        Row& row) const {
     Equation<T, W> e;
     read_row<W>(A, i, e.a);

@@ -27,9 +27,9 @@
 namespace Trikkos::Impl {
 
 /// The rows of A', of more than W rows.
-template <class T, int W = 1>
+template <class T, int W = 1, class Matrix = Bands<T, W>>
 struct WithoutCorners {
-  Bands<T, W> A;
+  Matrix A;
   std::int64_t n;
   T first_u[W];             // D
   T last_u[W][W] = {};      // B
@@ -37,7 +37,7 @@ struct WithoutCorners {
   T last_block[W][W] = {};  // B D^-1 C
   static constexpr bool periodic = false;
 
-  KOKKOS_FUNCTION explicit WithoutCorners(const Bands<T, W>& A_) : A(A_), n(A.n) {
+  KOKKOS_FUNCTION explicit WithoutCorners(const Matrix& A_) : A(A_), n(A.n) {
     for (int r = 0; r < W; ++r) first_u[r] = -A.diag(r);
     put_corners(std::make_integer_sequence<int, W>{});
     for (int r = 0; r < W; ++r)
@@ -105,7 +105,8 @@ class CornerMatrix {
   Real<T> m_growth{}, m_terms{};
 
  public:
-  KOKKOS_FUNCTION CornerMatrix(const WithoutCorners<T, W>& rows, const Strided<T> (&z)[W]) {
+  template <class Rows>
+  KOKKOS_FUNCTION CornerMatrix(const Rows& rows, const Strided<T> (&z)[W]) {
     T at[W][W];
     Real<T> size(0), one_v(0);
     for (int r = 0; r < W; ++r) {
@@ -222,10 +223,10 @@ struct CorrectedFactors {
 };
 
 /// Makes z, once A' is factored. Returns whether it is to be used.
-template <class T, int W>
-KOKKOS_INLINE_FUNCTION bool make_correction(const Bands<T, W>& A,
+template <class Matrix, class T, int W>
+KOKKOS_INLINE_FUNCTION bool make_correction(const Matrix& A,
                                             const CorrectedFactors<T, W>& factors) {
-  const WithoutCorners<T, W> rows(A);
+  const WithoutCorners<T, W, Matrix> rows(A);
   Strided<T> z[W];
   for (int c = 0; c < W; ++c) {
     z[c] = factors.column(c);
@@ -247,10 +248,10 @@ KOKKOS_INLINE_FUNCTION bool make_correction(const Bands<T, W>& A,
   return corners.is_trusted();
 }
 /// One thread factors, as it does without a correction.
-template <class T, int W>
-KOKKOS_INLINE_FUNCTION std::int64_t factor_rows(const Bands<T, W>& A,
+template <class Matrix, class T, int W>
+KOKKOS_INLINE_FUNCTION std::int64_t factor_rows(const Matrix& A,
                                                 const CorrectedFactors<T, W>& factors) {
-  const std::int64_t bad = factor_rows(WithoutCorners<T, W>(A), factors.open);
+  const std::int64_t bad = factor_rows(WithoutCorners<T, W, Matrix>(A), factors.open);
   return make_correction(A, factors) || bad >= 0 ? bad : A.n - 1;
 }
 /// `make_correction` as a kernel, which withdraws factors that are not to be used.
