@@ -69,33 +69,31 @@ TEST(TEST_CATEGORY, triangular_long_rows) {
 /// The rows of op(A) as a device has them before it packs them.
 template <class Exec>
 struct Rows {
-  Impl::TrianglePattern<Exec> pattern;  // sorted by level
-  Impl::Array<std::int32_t, Exec> level;
+  Impl::Slabs<Exec> memory{"test"};
+  Impl::TrianglePattern<Exec> pattern;    // sorted by level
   Impl::TriangleSegments<Exec> segments;  // none where no row is long
 
   template <class T>
   Rows(const Exec& exec, const HostTriangle<T>& A, Transpose op) {
     const auto matrix = on_device<Exec>(A);
-    const auto row_map = Impl::checked_row_map(exec, matrix);
+    const auto row_map = Impl::checked_row_map(exec, memory, matrix);
     const Impl::CsrPattern given{row_map.data(), Impl::columns_of(matrix)};
     pattern = Impl::triangle_pattern(
-        exec, given,
+        exec, memory, given,
         {A.rows(), A.uplo == Uplo::lower, A.diag == Diag::unit, op != Transpose::none});
-    level = Impl::triangle_levels(exec, pattern, given);
-    const auto rank =
-        positions(exec, Impl::order_by_level(exec, pattern.shape.natural(), level).row);
+    Impl::find_levels(exec, memory, pattern, given);
+    const auto rank = by_level(exec, memory, pattern).position;
     Kokkos::parallel_for("Test::sort_rows", Impl::range(exec, A.rows()),
                          Impl::SortRows{pattern.rows(), rank.data()});
-    segments = Impl::divide_rows(exec, pattern, level);
+    segments = Impl::divide_rows(exec, memory, pattern);
     exec.fence("Test::Rows");
   }
   bool are_divided() const { return segments.row_of.extent(0) > 0; }
 
-  static auto positions(const Exec& exec, const Impl::Array<std::int32_t, Exec>& row) {
-    const auto r = Impl::new_array<std::int32_t>(exec, "rank", row.extent(0));
-    Kokkos::parallel_for("Test::positions", Impl::range(exec, row.extent(0)),
-                         Impl::InvertOrder{row.data(), r.data()});
-    return r;
+  static auto by_level(const Exec& exec, Impl::Slabs<Exec>& memory,
+                       const Impl::TrianglePattern<Exec>& of) {
+    const auto last = Impl::largest_of(exec, of.level);
+    return Impl::order_by_level(exec, memory, of.shape.natural(), of.level, last);
   }
 };
 
@@ -116,8 +114,8 @@ void expect_divided(const HostTriangle<T>& A, Transpose op) {
   const Rows given(exec, A, op);
   ASSERT_TRUE(given.are_divided());
   const HostRows rows(given.pattern), segments(given.segments.pattern);
-  const auto row_of = to_vector(given.segments.row_of), row_level = to_vector(given.level),
-             level = to_vector(given.segments.level);
+  const auto row_of = to_vector(given.segments.row_of), row_level = to_vector(given.pattern.level),
+             level = to_vector(given.segments.pattern.level);
   const bool is_forward = given.pattern.shape.is_forward();
   ASSERT_TRUE(std::is_sorted(row_of.begin(), row_of.end()));
   std::vector<std::vector<std::int32_t>> of_row(A.rows());
@@ -183,8 +181,7 @@ class LikeDevice {
   LikeDevice(const Exec& exec, const HostTriangle<T>& A, Transpose op, const Rows<Exec>& rows)
       : m_exec(exec),
         m_pattern(rows.are_divided() ? rows.segments.pattern : rows.pattern),
-        m_order(Impl::order_by_level(exec, m_pattern.shape.natural(),
-                                     rows.are_divided() ? rows.segments.level : rows.level)) {
+        m_order(Rows<Exec>::by_level(exec, m_memory, m_pattern)) {
     const std::int64_t n = m_pattern.shape.n;
     m_row = m_order.row;
     if (rows.are_divided()) {
@@ -203,9 +200,11 @@ class LikeDevice {
     m_needed = Impl::new_array<std::int32_t>(exec, "needed", m_slice(n));
     m_value = Impl::new_array<T>(exec, "value", m_slice(n));
     m_inverse = Impl::new_array<T>(exec, "inverse", n);
-    const auto rank = Rows<Exec>::positions(exec, m_order.row);
-    for_positions(Impl::PackPattern<T>{packed(), m_pattern.rows(), m_order.row.data(), rank.data(),
-                                       nullptr, m_needed.data()});
+    for_positions(Impl::PackPattern<T, Impl::PositionOfRow>{packed(),
+                                                            m_pattern.rows(),
+                                                            m_order.row.data(),
+                                                            {m_order.position.data()},
+                                                            m_needed.data()});
     const auto report =
         Impl::new_array<std::int64_t>(exec, "report", Impl::Diagnosis::words, std::int64_t(0));
     const auto values = on_device<T, Exec>(A.values);
@@ -246,6 +245,7 @@ class LikeDevice {
   }
 
   Exec m_exec;
+  Impl::Slabs<Exec> m_memory{"test"};
   Impl::TrianglePattern<Exec> m_pattern;
   Impl::LevelOrder<Exec> m_order;
   Impl::Array<std::int32_t, Exec> m_row, m_length, m_needed;
