@@ -30,35 +30,44 @@ class Slabs {
     constexpr std::int64_t line = 256;  // of a device's memory
     return (count * static_cast<std::int64_t>(sizeof(T)) + line - 1) / line * line;
   }
-  /// Allocates, unless there is room for so many bytes.
+  /// Allocates, unless a slab has room for so many bytes.
   void reserve(const Exec& exec, std::int64_t bytes) {
-    if (bytes <= m_room) return;
-    m_slabs.emplace_back(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, m_label), bytes);
-    m_next = m_slabs.back().data();
-    m_room = bytes;
+    if (slab_with(bytes) == m_slabs.end())
+      m_slabs.push_back(
+          {Array<char, Exec>(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, m_label), bytes),
+           0});
   }
   /// Not initialized.
   template <class T>
   Array<T, Exec> array(const Exec& exec, std::int64_t count) {
     if (count == 0) return {};
+    constexpr std::int64_t least = 1 << 16;  // of a slab that nobody has reserved
     const std::int64_t bytes = bytes_of<T>(count);
-    reserve(exec, std::max(bytes, std::int64_t(1) << 16));
-    char* const at = m_next;
-    m_next += bytes;
-    m_room -= bytes;
+    if (slab_with(bytes) == m_slabs.end()) reserve(exec, std::max(bytes, least));
+    Slab& slab = *slab_with(bytes);
+    char* const at = slab.memory.data() + slab.used;
+    slab.used += bytes;
     return Array<T, Exec>(reinterpret_cast<T*>(at), count);
   }
   std::size_t bytes() const {
     std::size_t sum = 0;
-    for (const auto& slab : m_slabs) sum += slab.extent(0);
+    for (const Slab& slab : m_slabs) sum += slab.memory.extent(0);
     return sum;
   }
 
  private:
+  struct Slab {
+    Array<char, Exec> memory;
+    std::int64_t used;
+  };
+  auto slab_with(std::int64_t room) {
+    return std::find_if(m_slabs.begin(), m_slabs.end(), [&](const Slab& slab) {
+      return slab.used + room <= static_cast<std::int64_t>(slab.memory.extent(0));
+    });
+  }
+
   std::string m_label;
-  std::vector<Array<char, Exec>> m_slabs;
-  char* m_next = nullptr;
-  std::int64_t m_room = 0;
+  std::vector<Slab> m_slabs;
 };
 
 // ---- initial values

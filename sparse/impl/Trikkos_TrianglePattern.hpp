@@ -287,11 +287,10 @@ struct SortRows {
   }
 };
 
-/// Transposed, `next` counts the entries that rows have.
 struct FillRows {
   CsrPattern A;
   TriangleShape shape;
-  std::int64_t* next;
+  std::int64_t* filled;  // see TrianglePattern
   TriangleRows rows;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
@@ -300,7 +299,7 @@ struct FillRows {
       const std::int32_t j = A.column[k];
       if (!shape.wants(i, j)) continue;
       if (shape.transposed)
-        add(rows.start[j] + Kokkos::atomic_fetch_add(next + j, std::int64_t(1)),
+        add(rows.start[j] + Kokkos::atomic_fetch_add(filled + j, std::int64_t(1)),
             static_cast<std::int32_t>(i), k);
       else
         add(at++, j, k);
@@ -321,7 +320,8 @@ struct TrianglePattern {
   TriangleShape shape;
   Array<Findings, Exec> findings;
   Array<std::int64_t, Exec> start, source;
-  Array<std::int32_t, Exec> needed, level;  // level: of each row, once that is known
+  Array<std::int32_t, Exec> needed, level;   // level: of each row, once that is known
+  Array<std::int64_t, Exec> filled_entries;  // transposed: of each row, so far
   std::int64_t entries = 0;
 
   TriangleRows rows() const { return {start.data(), needed.data(), source.data()}; }
@@ -331,11 +331,13 @@ struct TrianglePattern {
 template <class Exec>
 TrianglePattern<Exec> new_pattern(const Exec& exec, Slabs<Exec>& memory,
                                   const TriangleShape& shape) {
-  TrianglePattern<Exec> r{shape, {}, {}, {}, {}, {}};
+  TrianglePattern<Exec> r{shape, {}, {}, {}, {}, {}, {}};
   r.findings = memory.template array<Findings>(exec, 1);
   r.start = memory.template array<std::int64_t>(exec, shape.n + 1);
   r.level = memory.template array<std::int32_t>(exec, shape.n);
-  fill(exec, filled(r.findings, Findings{}), filled(r.start, std::int64_t(0)), filled(r.level, -1));
+  r.filled_entries = memory.template array<std::int64_t>(exec, shape.transposed ? shape.n : 0);
+  fill(exec, filled(r.findings, Findings{}), filled(r.start, std::int64_t(0)), filled(r.level, -1),
+       filled(r.filled_entries, std::int64_t(0)));
   return r;
 }
 /// Where rows begin, and among the findings how many entries there are. Asynchronous.
@@ -355,13 +357,8 @@ void fill_rows(const Exec& exec, Slabs<Exec>& memory, TrianglePattern<Exec>& pat
   pattern.entries = entries;
   pattern.needed = memory.template array<std::int32_t>(exec, entries);
   pattern.source = memory.template array<std::int64_t>(exec, entries);
-  Array<std::int64_t, Exec> next;
-  if (shape.transposed) {
-    next = memory.template array<std::int64_t>(exec, shape.n);
-    fill(exec, filled(next, std::int64_t(0)));
-  }
   Kokkos::parallel_for("Trikkos::TriangularPlan::fill_rows", range(exec, shape.n),
-                       FillRows{A, shape, next.data(), pattern.rows()});
+                       FillRows{A, shape, pattern.filled_entries.data(), pattern.rows()});
   if (shape.transposed)
     Kokkos::parallel_for("Trikkos::TriangularPlan::sort_pattern", range(exec, shape.n),
                          SortRows<RowOrder>{pattern.rows(), shape.natural()});
