@@ -63,7 +63,7 @@ class TriangleAnalysis {
 
  public:
   std::int64_t size;
-  Findings found;
+  TriangleFindings found;
   TrianglePattern<Exec> pattern;     // of rows, or of segments
   Array<std::int32_t, Exec> row_of;  // of a segment, or empty
   LevelOrder<Exec> levels;           // of rows
@@ -84,7 +84,7 @@ class TriangleAnalysis {
   auto array(const Exec& exec, std::int64_t count) {
     return m_memory.template array<Index>(exec, count);
   }
-  /// Most of what it allocates, if rows are not divided and there is room for parts.
+  /// What it takes of m_memory where rows are not divided.
   std::int64_t expected_bytes(std::int64_t entries) const {
     constexpr std::int64_t slices = on_host ? 8 : 1, lines = 32 * 256;
     const std::int64_t transposed = m_options.transpose() != Transpose::none ? 8 : 0;
@@ -133,8 +133,8 @@ class TriangleAnalysis {
       if (wanted == blocked || (wanted == automatic && !on_host && count > levels_without_parts)) {
         const std::int64_t bytes = granted_scratch<Exec>() - scratch_reserved(1024);
         const bool large_only = wanted == automatic && is_wide(size, count);
-        sizes = part_sizes(exec, m_memory, pattern, rank,
-                           bytes / static_cast<std::int64_t>(sizeof(T)), large_only, found.longest);
+        sizes = part_sizes(exec, pattern, rank, bytes / static_cast<std::int64_t>(sizeof(T)),
+                           large_only, found.longest);
       }
     choice = {wanted, "it was asked for"};
     if (wanted == blocked && !sizes.fit())

@@ -24,7 +24,7 @@ struct Extremes {
     level = Kokkos::max(level, level_);
     entries = Kokkos::max(entries, entries_);
   }
-  KOKKOS_INLINE_FUNCTION void report(Findings* findings) const {
+  KOKKOS_INLINE_FUNCTION void report(TriangleFindings* findings) const {
     if (relaxed_load(&findings->last_level) < level)
       Kokkos::atomic_max(&findings->last_level, level);
     if (relaxed_load(&findings->longest) < entries) Kokkos::atomic_max(&findings->longest, entries);
@@ -37,7 +37,7 @@ struct SerialLevels {
   TriangleRows rows;
   RowOrder natural;
   std::int32_t* level;
-  Findings* findings;
+  TriangleFindings* findings;
 
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
     Extremes extremes;
@@ -67,7 +67,7 @@ struct PullLevels {
   static constexpr int warp = is_host_v<Exec> ? 1 : 32;
   static constexpr int team_size = is_host_v<Exec> ? 1 : 128;
 
-  Findings* findings;
+  TriangleFindings* findings;
   TriangleRows rows;
   RowOrder natural;
   std::int32_t* level;

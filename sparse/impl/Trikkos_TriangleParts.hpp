@@ -91,7 +91,7 @@ struct CollectImports {
 struct PlaceParts {
   PartsView parts;
   std::int32_t* import_start;
-  Findings* findings;
+  TriangleFindings* findings;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t q, std::int64_t& sum, bool is_final) const {
     const bool is_last = q == parts.parts;
@@ -112,6 +112,7 @@ template <class Exec>
 struct PartSizes {
   std::int64_t rows_of_part = 0, parts = 0, slots = 0, imports = 0;
   int bits = 0;
+  Slabs<Exec> memory{"parts"};
   Array<std::int32_t, Exec> cell, import_start;
 
   bool fit() const { return slots > 0; }
@@ -124,13 +125,12 @@ struct PartSizes {
 /// \param large_only  these or none
 /// \param longest     entries of a row
 template <class Exec>
-PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
-                           const TrianglePattern<Exec>& pattern,
+PartSizes<Exec> part_sizes(const Exec& exec, const TrianglePattern<Exec>& pattern,
                            const Array<std::int32_t, Exec>& rank, std::int64_t slots,
                            bool large_only, std::int64_t longest) {
   constexpr std::int64_t most = 4096;
   const std::int64_t n = pattern.shape.n;
-  Findings* const findings = pattern.findings.data();
+  TriangleFindings* const findings = pattern.findings.data();
   std::int64_t least = 256, rows_of_part = least;
   while (rows_of_part < most && 256 * rows_of_part < n) rows_of_part *= 2;
   if (large_only) least = rows_of_part;
@@ -146,9 +146,13 @@ PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
         std::min(r.parts <= few ? room : std::min(room, 4 * rows_of_part), all * rows_of_part);
     r.bits = std::bit_width(static_cast<std::uint64_t>(2 * largest - 1));
     const std::int64_t cells = r.parts << r.bits;
-    if (static_cast<std::int64_t>(r.cell.extent(0)) < cells)
-      r.cell = memory.template array<std::int32_t>(exec, cells);
-    r.import_start = memory.template array<std::int32_t>(exec, r.parts + 1);
+    if (static_cast<std::int64_t>(r.cell.extent(0)) < cells) {
+      // With what `order_parts` makes of them: half of the cells remain free.
+      r.memory.reserve(exec, r.memory.template bytes_of<std::int32_t>(cells + cells / 2 +
+                                                                      2 * (r.parts + 1) + 256));
+      r.cell = r.memory.template array<std::int32_t>(exec, cells);
+    }
+    r.import_start = r.memory.template array<std::int32_t>(exec, r.parts + 1);
     fill(exec, Fill<std::int32_t>{r.cell.data(), cells, ImportSets::none},
          filled(r.import_start, 0), Fill<std::int64_t>{&findings->slots, 1, 0});
     Kokkos::parallel_for("Trikkos::TriangularPlan::collect_imports", range(exec, n),
@@ -158,7 +162,7 @@ PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
                           PlaceParts{{n, rows_of_part, r.parts, 0, nullptr, nullptr, nullptr},
                                      r.import_start.data(),
                                      findings});
-    const Findings found = fetch(exec, findings, "Trikkos::TriangularPlan::slots");
+    const TriangleFindings found = fetch(exec, findings, "Trikkos::TriangularPlan::slots");
     if (found.slots > rows_of_part + largest) continue;
     r.slots = found.slots;
     r.imports = found.imports;
@@ -265,7 +269,6 @@ struct SlotOfRow {
 /// The order of rows in parts, while it is being made.
 template <class Exec>
 struct PartOrder {
-  PartSizes<Exec> sizes;
   Array<std::int32_t, Exec> row_rank, import_rank, position;
 };
 
@@ -275,17 +278,17 @@ struct PartOrder {
 /// \param[out] length  its entries
 template <class Exec>
 PartOrder<Exec> order_parts(const Exec& exec, Slabs<Exec>& memory,
-                            const TrianglePattern<Exec>& pattern, const PartSizes<Exec>& sizes,
+                            const TrianglePattern<Exec>& pattern, PartSizes<Exec>& sizes,
                             const Array<std::int32_t, Exec>& by_rank,
                             const Array<std::int32_t, Exec>& rank,
                             const Array<std::int32_t, Exec>& row,
                             const Array<std::int32_t, Exec>& length) {
   const std::int64_t n = pattern.shape.n;
-  const auto array = [&](std::int64_t count) {
-    return memory.template array<std::int32_t>(exec, count);
+  const auto array = [&](Slabs<Exec>& from, std::int64_t count) {
+    return from.template array<std::int32_t>(exec, count);
   };
-  const PartOrder<Exec> r{sizes, array(n), array(sizes.imports), array(n)};
-  const auto next = array(sizes.parts);
+  const PartOrder<Exec> r{array(memory, n), array(sizes.memory, sizes.imports), array(memory, n)};
+  const auto next = array(sizes.memory, sizes.parts);
   Kokkos::parallel_for(
       "Trikkos::TriangularPlan::rank_rows", range(exec, n),
       all_of(RankRows{pattern.shape.natural(), rank.data(), r.row_rank.data()}, filled(next, 0)));

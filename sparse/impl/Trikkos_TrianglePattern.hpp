@@ -18,7 +18,7 @@
 namespace Trikkos::Impl {
 
 /// What the analysis finds out, where Exec works: the host reads it where it must know.
-struct Findings {
+struct TriangleFindings {
   std::int64_t bad_row = Diagnosis::clear, bad_entry = Diagnosis::clear;  // the first ones
   std::int64_t stored = 0, entries = 0;  // of all rows, of the triangle
   std::int32_t last_level = -1;          // of a row
@@ -106,7 +106,7 @@ struct CopyRowMap {
   Strided<const From> from;
   std::int64_t n, entries;
   std::int64_t* to;
-  Findings* findings;
+  TriangleFindings* findings;
 
   /// Finds the first row that starts before the one before it, or where there are no entries.
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
@@ -122,7 +122,7 @@ struct CopyRowMap {
 struct CheckColumns {
   Strided<const std::int32_t> column;
   std::int64_t n;
-  Findings* findings;
+  TriangleFindings* findings;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
     const bool is_bad = column[k] < 0 || column[k] >= n;
@@ -138,7 +138,7 @@ Strided<const std::int32_t> columns_of(const Matrix& A) {
 /// The row map in 64 bits. Asynchronous: whether it is one is among the findings.
 template <class Exec, class Matrix>
 Array<std::int64_t, Exec> copied_row_map(const Exec& exec, Slabs<Exec>& memory, const Matrix& A,
-                                         Findings* findings) {
+                                         TriangleFindings* findings) {
   using Offset = typename decltype(A.row_map)::non_const_value_type;
   const std::int64_t n = A.rows(), entries = A.entries.extent(0);
   const auto row_map = memory.template array<std::int64_t>(exec, n + 1);
@@ -164,7 +164,7 @@ void expect_csr_extents(const char* function, const Matrix& A) {
 /// \throws std::invalid_argument for a matrix that is none, as was found
 template <class Exec, class Matrix>
 void expect_matrix(const Exec& exec, const char* function, const Matrix& A,
-                   const Array<std::int64_t, Exec>& row_map, const Findings& found) {
+                   const Array<std::int64_t, Exec>& row_map, const TriangleFindings& found) {
   if (found.is_matrix()) return;
   const std::int64_t n = A.rows(), row = found.bad_row, k = found.bad_entry;
   const auto at = [](const char* name, std::int64_t i, std::int64_t value) {
@@ -193,8 +193,8 @@ template <class Exec, class Matrix>
 Array<std::int64_t, Exec> checked_row_map(const Exec& exec, Slabs<Exec>& memory, const Matrix& A,
                                           const char* function = "Trikkos::TriangularPlan") {
   expect_csr_extents(function, A);
-  const auto findings = memory.template array<Findings>(exec, 1);
-  fill(exec, filled(findings, Findings{}));
+  const auto findings = memory.template array<TriangleFindings>(exec, 1);
+  fill(exec, filled(findings, TriangleFindings{}));
   const auto row_map = copied_row_map(exec, memory, A, findings.data());
   expect_matrix(exec, function, A, row_map, fetch(exec, findings.data(), function));
   return row_map;
@@ -207,7 +207,7 @@ struct CountEntries {
   CsrPattern A;
   TriangleShape shape;
   std::int64_t* count;
-  const Findings* findings;
+  const TriangleFindings* findings;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     if (!findings->is_matrix()) return;
@@ -318,7 +318,7 @@ struct FillRows {
 template <class Exec>
 struct TrianglePattern {
   TriangleShape shape;
-  Array<Findings, Exec> findings;
+  Array<TriangleFindings, Exec> findings;
   Array<std::int64_t, Exec> start, source;
   Array<std::int32_t, Exec> needed, level;   // level: of each row, once that is known
   Array<std::int64_t, Exec> filled_entries;  // transposed: of each row, so far
@@ -332,19 +332,19 @@ template <class Exec>
 TrianglePattern<Exec> new_pattern(const Exec& exec, Slabs<Exec>& memory,
                                   const TriangleShape& shape) {
   TrianglePattern<Exec> r{shape, {}, {}, {}, {}, {}, {}};
-  r.findings = memory.template array<Findings>(exec, 1);
+  r.findings = memory.template array<TriangleFindings>(exec, 1);
   r.start = memory.template array<std::int64_t>(exec, shape.n + 1);
   r.level = memory.template array<std::int32_t>(exec, shape.n);
   r.filled_entries = memory.template array<std::int64_t>(exec, shape.transposed ? shape.n : 0);
-  fill(exec, filled(r.findings, Findings{}), filled(r.start, std::int64_t(0)), filled(r.level, -1),
-       filled(r.filled_entries, std::int64_t(0)));
+  fill(exec, filled(r.findings, TriangleFindings{}), filled(r.start, std::int64_t(0)),
+       filled(r.level, -1), filled(r.filled_entries, std::int64_t(0)));
   return r;
 }
 /// Where rows begin, and among the findings how many entries there are. Asynchronous.
 template <class Exec>
 void count_entries(const Exec& exec, const TrianglePattern<Exec>& pattern, const CsrPattern& A) {
   const std::int64_t n = pattern.shape.n;
-  Findings* const findings = pattern.findings.data();
+  TriangleFindings* const findings = pattern.findings.data();
   Kokkos::parallel_for("Trikkos::TriangularPlan::count", range(exec, n),
                        CountEntries{A, pattern.shape, pattern.start.data(), findings});
   sum_up(exec, pattern.start.data(), n + 1, &findings->entries);

@@ -151,9 +151,9 @@ TriangleSegments<Exec> divide_rows(const Exec& exec, Slabs<Exec>& memory,
   to.shape.n = count;
   to.entries = pattern.entries + count - n;
   to.findings = pattern.findings;
-  memory.reserve(exec, Slabs<Exec>::template bytes_of<std::int64_t>(count + 1 + to.entries) +
-                           Slabs<Exec>::template bytes_of<std::int32_t>(2 * count + to.entries) +
-                           1024);
+  // With what the analysis makes of them.
+  const std::int64_t words = 2 * (count + 1 + to.entries) + 12 * count + to.entries + 4096;
+  memory.reserve(exec, memory.template bytes_of<std::int32_t>(words));
   to.start = memory.template array<std::int64_t>(exec, count + 1);
   to.source = memory.template array<std::int64_t>(exec, to.entries);
   to.needed = memory.template array<std::int32_t>(exec, to.entries);
