@@ -97,6 +97,75 @@ struct Rows {
   }
 };
 
+// ---- parts
+
+/// Five points of an m x m grid, numbered from a corner on, front after front, as reverse
+/// Cuthill-McKee does; or line by line.
+inline HostTriangle<double> five_points(int m, bool by_fronts) {
+  std::vector<int> number(m * m);
+  for (int front = 0, next = 0; front < 2 * m - 1; ++front)
+    for (int y = std::max(0, front - m + 1); y <= std::min(front, m - 1); ++y, ++next)
+      number[y * m + front - y] = by_fronts ? next : y * m + front - y;
+  std::vector<std::vector<int>> needed(m * m);
+  for (int y = 0; y < m; ++y)
+    for (int x = 0; x < m; ++x) {
+      std::vector<int>& row = needed[number[y * m + x]];
+      if (x > 0) row.push_back(number[y * m + x - 1]);
+      if (y > 0) row.push_back(number[(y - 1) * m + x]);
+      row.push_back(number[y * m + x]);
+    }
+  HostTriangle<double> A;
+  for (const auto& row : needed) {
+    for (const int j : row) A.add(j, j == row.back() ? 4. : -1.);
+    A.end_row();
+  }
+  return A;
+}
+
+template <class Exec>
+void expect_levels_of_parts() {
+  constexpr int m = 300, rows_of_part = 512;  // n / 256, to the next power of two
+  constexpr int parts = (m * m + rows_of_part - 1) / rows_of_part;
+  const Exec exec;
+  for (const bool by_fronts : {false, true}) {
+    const Rows given(exec, five_points(m, by_fronts), Transpose::none);
+    const auto level = to_vector(given.pattern.level);
+    int levels = 0;
+    for (int q = 0; q < parts; ++q) {
+      const auto begin = level.begin() + q * rows_of_part,
+                 end = level.begin() + std::min((q + 1) * rows_of_part, m * m);
+      const auto [first, last] = std::minmax_element(begin, end);
+      levels += *last - *first + 1;
+    }
+    const auto rank = Impl::new_array<std::int32_t>(exec, "rank", m * m);
+    Kokkos::parallel_for("Test::rank", Impl::range(exec, m * m),
+                         Impl::ListRows{{m * m, true}, rank.data()});
+    const auto sizes = Impl::part_sizes(exec, given.pattern, rank, 4000, false, 2);
+    ASSERT_EQ(sizes.rows_of_part, rows_of_part);
+    EXPECT_EQ(sizes.rows_of_level, double(m * m) / levels);
+    EXPECT_EQ(sizes.rows_of_level > 50, by_fronts);  // two of each level, or half a front
+  }
+}
+TEST(TEST_CATEGORY, triangular_levels_of_parts) {
+  if constexpr (Impl::spin_safe_v<TEST_EXECSPACE>) expect_levels_of_parts<TEST_EXECSPACE>();
+}
+
+TEST(TEST_CATEGORY, triangular_choice) {
+  using enum Trikkos::TriangularAlgorithm;
+  // Of a device: rows, levels, ..., parts, imports, rows of a level in a part, threads of it.
+  const auto chosen = [](std::int64_t rows, std::int64_t levels, std::int64_t imports,
+                         double rows_of_level) {
+    const Impl::TriangleFacts facts{rows,    levels,        false, true, true,
+                                    imports, rows_of_level, 128,   1,    1};
+    return Impl::choose_triangular_algorithm(facts).algorithm;
+  };
+  EXPECT_EQ(chosen(1000000, 4, 0, 4), level_set);
+  EXPECT_EQ(chosen(1000000, 20, 0, 4), sync_free);
+  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4), blocked);     // five points, line by line
+  EXPECT_EQ(chosen(1000000, 1999, 245000, 800), sync_free);  // the same, by fronts
+  EXPECT_EQ(chosen(1 << 21, 382, 2 << 20, 26), sync_free);   // seven points
+}
+
 /// A pattern on the host.
 struct HostRows {
   std::vector<std::int64_t> start, source;

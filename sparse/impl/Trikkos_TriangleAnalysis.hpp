@@ -140,9 +140,10 @@ class TriangleAnalysis {
     if (wanted == blocked && !sizes.fit())
       choice = {sync_free, "parts of it do not fit into scratch"};
     if (wanted == automatic)
-      choice = choose_triangular_algorithm({size, count, on_host, spin_safe_v<Exec>, sizes.fit(),
-                                            sizes.imports, static_cast<int>(exec.concurrency()),
-                                            schedule.speedup});
+      choice = choose_triangular_algorithm(
+          {size, count, on_host, spin_safe_v<Exec>, sizes.fit(), sizes.imports, sizes.rows_of_level,
+           threads_of_part(sizes.rows_of_part), static_cast<int>(exec.concurrency()),
+           schedule.speedup});
   }
 
   void arrange(const Exec& exec) {

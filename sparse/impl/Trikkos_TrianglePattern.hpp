@@ -25,6 +25,7 @@ struct TriangleFindings {
   std::int32_t longest = 0;              // entries of a row, without the diagonal
   std::int64_t segments = 0;             // of rows
   std::int64_t slots = 0, imports = 0;   // of the largest part, of all parts
+  std::int64_t part_levels = 0;          // from the first to the last of each part, summed up
   std::int64_t places = 0;               // of packed entries
   Tickets tickets = {};                  // of the kernel that finds levels
 
