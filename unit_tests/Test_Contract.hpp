@@ -351,6 +351,12 @@ void expect_contract_of_triangles() {
     const auto made = watch([&] { const Trikkos::TriangularPlan another(exec, A, options); });
     EXPECT_EQ(foreign_labels(made), Strings{});
     EXPECT_EQ(foreign_kernels(made, device_id(exec)), Strings{});
+    // What it works in, for parts, and what it keeps; entries, levels, slots, places, the end.
+    const auto is_ours = [](const std::string& label) { return label.starts_with("Trikkos::"); };
+    EXPECT_LE(std::count_if(made.allocations.begin(), made.allocations.end(), is_ours), 3);
+    EXPECT_LE(std::count_if(made.fences.begin(), made.fences.end(),
+                            [&](const Event& fence) { return is_ours(fence.label); }),
+              5);
     const Trikkos::TriangularPlan plan(exec, A, options);
     const auto expect_kept = [&](const Trace& trace) {
       EXPECT_EQ(waits(trace), Strings{});

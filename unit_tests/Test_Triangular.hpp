@@ -357,29 +357,48 @@ TEST(TEST_CATEGORY, triangular_levels) {
         for (const int j : needed[i]) expected[i] = std::max(expected[i], expected[j] + 1);
       }
       const auto matrix = ::Test::on_device<Exec>(A);
-      const auto row_map = Impl::checked_row_map(exec, matrix);
+      Impl::Slabs<Exec> memory("test");
+      const auto row_map = Impl::checked_row_map(exec, memory, matrix);
       const Impl::CsrPattern given{row_map.data(), Impl::columns_of(matrix)};
-      const auto pattern =
-          Impl::triangle_pattern(exec, given, {A.rows(), uplo == Uplo::lower, false, transposed});
+      const auto pattern = Impl::triangle_pattern(
+          exec, memory, given, {A.rows(), uplo == Uplo::lower, false, transposed});
       const auto filled = [&] {
         return Impl::new_array<std::int32_t>(exec, "level", A.rows(), -1);
       };
-      EXPECT_EQ(::Test::to_vector(Impl::triangle_levels(exec, pattern, given)), expected);
+      const auto findings = [&] {
+        return Trikkos::Impl::fetch(exec, pattern.findings.data(), "Test::findings");
+      };
+      const auto last = *std::max_element(expected.begin(), expected.end());
+      Impl::find_levels(exec, memory, pattern, given);
+      EXPECT_EQ(::Test::to_vector(pattern.level), expected);
+      EXPECT_EQ(findings().last_level, last);
+      if constexpr (Impl::spin_safe_v<Exec>) {
+        std::size_t longest = 0;
+        for (const auto& row : needed) longest = std::max(longest, row.size());
+        EXPECT_EQ(findings().longest, static_cast<std::int32_t>(longest));
+      }
+      EXPECT_EQ(Impl::largest_of(exec, pattern.level), last);
       const auto by_rounds = filled();
-      Impl::levels_by_rounds(exec, pattern, given, by_rounds.data());
+      Impl::levels_by_rounds(exec, memory, pattern, given, by_rounds.data());
       EXPECT_EQ(::Test::to_vector(by_rounds), expected);
+      EXPECT_EQ(findings().last_level, last);
       if constexpr (Impl::spin_safe_v<Exec>) {
         const auto by_pulling = filled();
         Impl::levels_by_pulling(exec, pattern, by_pulling.data());
         EXPECT_EQ(::Test::to_vector(by_pulling), expected);
       }
-      const auto order = Impl::order_by_level(exec, pattern.shape.natural(), by_rounds);
+      const auto order =
+          Impl::order_by_level(exec, memory, pattern.shape.natural(), by_rounds, last);
       std::vector<int> sorted(A.rows());
       for (int e = 0; e < A.rows(); ++e) sorted[e] = is_forward ? e : A.rows() - 1 - e;
       std::stable_sort(sorted.begin(), sorted.end(),
                        [&](int i, int j) { return expected[i] < expected[j]; });
       EXPECT_EQ(::Test::to_vector(order.row), sorted);
-      EXPECT_EQ(order.levels(), *std::max_element(expected.begin(), expected.end()) + 1);
+      EXPECT_EQ(order.levels(), last + 1);
+      std::vector<int> first(last + 2);
+      for (const int level : expected) ++first[level + 1];
+      for (int l = 0; l <= last; ++l) first[l + 1] += first[l];
+      EXPECT_EQ(Impl::level_starts(exec, order), first);
     }
 }
 

@@ -69,35 +69,102 @@ TEST(TEST_CATEGORY, triangular_long_rows) {
 /// The rows of op(A) as a device has them before it packs them.
 template <class Exec>
 struct Rows {
-  Impl::TrianglePattern<Exec> pattern;  // sorted by level
-  Impl::Array<std::int32_t, Exec> level;
+  Impl::Slabs<Exec> memory{"test"};
+  Impl::TrianglePattern<Exec> pattern;    // sorted by level
   Impl::TriangleSegments<Exec> segments;  // none where no row is long
 
   template <class T>
   Rows(const Exec& exec, const HostTriangle<T>& A, Transpose op) {
     const auto matrix = on_device<Exec>(A);
-    const auto row_map = Impl::checked_row_map(exec, matrix);
+    const auto row_map = Impl::checked_row_map(exec, memory, matrix);
     const Impl::CsrPattern given{row_map.data(), Impl::columns_of(matrix)};
     pattern = Impl::triangle_pattern(
-        exec, given,
+        exec, memory, given,
         {A.rows(), A.uplo == Uplo::lower, A.diag == Diag::unit, op != Transpose::none});
-    level = Impl::triangle_levels(exec, pattern, given);
-    const auto rank =
-        positions(exec, Impl::order_by_level(exec, pattern.shape.natural(), level).row);
+    Impl::find_levels(exec, memory, pattern, given);
+    const auto rank = by_level(exec, memory, pattern).position;
     Kokkos::parallel_for("Test::sort_rows", Impl::range(exec, A.rows()),
                          Impl::SortRows{pattern.rows(), rank.data()});
-    segments = Impl::divide_rows(exec, pattern, level);
+    segments = Impl::divide_rows(exec, memory, pattern);
     exec.fence("Test::Rows");
   }
   bool are_divided() const { return segments.row_of.extent(0) > 0; }
 
-  static auto positions(const Exec& exec, const Impl::Array<std::int32_t, Exec>& row) {
-    const auto r = Impl::new_array<std::int32_t>(exec, "rank", row.extent(0));
-    Kokkos::parallel_for("Test::positions", Impl::range(exec, row.extent(0)),
-                         Impl::InvertOrder{row.data(), r.data()});
-    return r;
+  static auto by_level(const Exec& exec, Impl::Slabs<Exec>& memory,
+                       const Impl::TrianglePattern<Exec>& of) {
+    const auto last = Impl::largest_of(exec, of.level);
+    return Impl::order_by_level(exec, memory, of.shape.natural(), of.level, last);
   }
 };
+
+// ---- parts
+
+/// Five points of an m x m grid, numbered from a corner on, front after front, as reverse
+/// Cuthill-McKee does; or line by line.
+inline HostTriangle<double> five_points(int m, bool by_fronts) {
+  std::vector<int> number(m * m);
+  for (int front = 0, next = 0; front < 2 * m - 1; ++front)
+    for (int y = std::max(0, front - m + 1); y <= std::min(front, m - 1); ++y, ++next)
+      number[y * m + front - y] = by_fronts ? next : y * m + front - y;
+  std::vector<std::vector<int>> needed(m * m);
+  for (int y = 0; y < m; ++y)
+    for (int x = 0; x < m; ++x) {
+      std::vector<int>& row = needed[number[y * m + x]];
+      if (x > 0) row.push_back(number[y * m + x - 1]);
+      if (y > 0) row.push_back(number[(y - 1) * m + x]);
+      row.push_back(number[y * m + x]);
+    }
+  HostTriangle<double> A;
+  for (const auto& row : needed) {
+    for (const int j : row) A.add(j, j == row.back() ? 4. : -1.);
+    A.end_row();
+  }
+  return A;
+}
+
+template <class Exec>
+void expect_levels_of_parts() {
+  constexpr int m = 300, rows_of_part = 512;  // n / 256, to the next power of two
+  constexpr int parts = (m * m + rows_of_part - 1) / rows_of_part;
+  const Exec exec;
+  for (const bool by_fronts : {false, true}) {
+    const Rows given(exec, five_points(m, by_fronts), Transpose::none);
+    const auto level = to_vector(given.pattern.level);
+    int levels = 0;
+    for (int q = 0; q < parts; ++q) {
+      const auto begin = level.begin() + q * rows_of_part,
+                 end = level.begin() + std::min((q + 1) * rows_of_part, m * m);
+      const auto [first, last] = std::minmax_element(begin, end);
+      levels += *last - *first + 1;
+    }
+    const auto rank = Impl::new_array<std::int32_t>(exec, "rank", m * m);
+    Kokkos::parallel_for("Test::rank", Impl::range(exec, m * m),
+                         Impl::ListRows{{m * m, true}, rank.data()});
+    const auto sizes = Impl::part_sizes(exec, given.pattern, rank, 4000, false, 2);
+    ASSERT_EQ(sizes.rows_of_part, rows_of_part);
+    EXPECT_EQ(sizes.rows_of_level, double(m * m) / levels);
+    EXPECT_EQ(sizes.rows_of_level > 50, by_fronts);  // two of each level, or half a front
+  }
+}
+TEST(TEST_CATEGORY, triangular_levels_of_parts) {
+  if constexpr (Impl::spin_safe_v<TEST_EXECSPACE>) expect_levels_of_parts<TEST_EXECSPACE>();
+}
+
+TEST(TEST_CATEGORY, triangular_choice) {
+  using enum Trikkos::TriangularAlgorithm;
+  // Of a device: rows, levels, ..., parts, imports, rows of a level in a part, threads of it.
+  const auto chosen = [](std::int64_t rows, std::int64_t levels, std::int64_t imports,
+                         double rows_of_level) {
+    const Impl::TriangleFacts facts{rows,    levels,        false, true, true,
+                                    imports, rows_of_level, 128,   1,    1};
+    return Impl::choose_triangular_algorithm(facts).algorithm;
+  };
+  EXPECT_EQ(chosen(1000000, 4, 0, 4), level_set);
+  EXPECT_EQ(chosen(1000000, 20, 0, 4), sync_free);
+  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4), blocked);     // five points, line by line
+  EXPECT_EQ(chosen(1000000, 1999, 245000, 800), sync_free);  // the same, by fronts
+  EXPECT_EQ(chosen(1 << 21, 382, 2 << 20, 26), sync_free);   // seven points
+}
 
 /// A pattern on the host.
 struct HostRows {
@@ -116,8 +183,8 @@ void expect_divided(const HostTriangle<T>& A, Transpose op) {
   const Rows given(exec, A, op);
   ASSERT_TRUE(given.are_divided());
   const HostRows rows(given.pattern), segments(given.segments.pattern);
-  const auto row_of = to_vector(given.segments.row_of), row_level = to_vector(given.level),
-             level = to_vector(given.segments.level);
+  const auto row_of = to_vector(given.segments.row_of), row_level = to_vector(given.pattern.level),
+             level = to_vector(given.segments.pattern.level);
   const bool is_forward = given.pattern.shape.is_forward();
   ASSERT_TRUE(std::is_sorted(row_of.begin(), row_of.end()));
   std::vector<std::vector<std::int32_t>> of_row(A.rows());
@@ -183,8 +250,7 @@ class LikeDevice {
   LikeDevice(const Exec& exec, const HostTriangle<T>& A, Transpose op, const Rows<Exec>& rows)
       : m_exec(exec),
         m_pattern(rows.are_divided() ? rows.segments.pattern : rows.pattern),
-        m_order(Impl::order_by_level(exec, m_pattern.shape.natural(),
-                                     rows.are_divided() ? rows.segments.level : rows.level)) {
+        m_order(Rows<Exec>::by_level(exec, m_memory, m_pattern)) {
     const std::int64_t n = m_pattern.shape.n;
     m_row = m_order.row;
     if (rows.are_divided()) {
@@ -203,9 +269,11 @@ class LikeDevice {
     m_needed = Impl::new_array<std::int32_t>(exec, "needed", m_slice(n));
     m_value = Impl::new_array<T>(exec, "value", m_slice(n));
     m_inverse = Impl::new_array<T>(exec, "inverse", n);
-    const auto rank = Rows<Exec>::positions(exec, m_order.row);
-    for_positions(Impl::PackPattern<T>{packed(), m_pattern.rows(), m_order.row.data(), rank.data(),
-                                       nullptr, m_needed.data()});
+    for_positions(Impl::PackPattern<T, Impl::PositionOfRow>{packed(),
+                                                            m_pattern.rows(),
+                                                            m_order.row.data(),
+                                                            {m_order.position.data()},
+                                                            m_needed.data()});
     const auto report =
         Impl::new_array<std::int64_t>(exec, "report", Impl::Diagnosis::words, std::int64_t(0));
     const auto values = on_device<T, Exec>(A.values);
@@ -246,6 +314,7 @@ class LikeDevice {
   }
 
   Exec m_exec;
+  Impl::Slabs<Exec> m_memory{"test"};
   Impl::TrianglePattern<Exec> m_pattern;
   Impl::LevelOrder<Exec> m_order;
   Impl::Array<std::int32_t, Exec> m_row, m_length, m_needed;

@@ -144,10 +144,7 @@ void launch_blocked(const Exec& exec, BlockedSolve<T, Exec, Form> kernel) {
     const std::int64_t multiprocessors = std::max(1, exec.concurrency() / 2048);
     const std::int64_t of_each = std::max<std::int64_t>(1, 227000 / (bytes + 1200));
     kernel.teams = static_cast<std::int32_t>(std::min(portions, multiprocessors * of_each));
-    // Measured on an H200: every row of a part of at most 512 wants a thread at once (of 6 matrices
-    // all took 0.65 to 0.96 of the time with 256), larger parts rather have more teams.
-    const int computing = kernel.parts.rows_of_part <= 512 ? 256 : 128;
-    const int team_size = Kernel::importing + computing;
+    const int team_size = Kernel::importing + threads_of_part(kernel.parts.rows_of_part);
     Kokkos::parallel_for("Trikkos::solve::blocked",
                          light(Kokkos::TeamPolicy<Exec>(exec, kernel.teams, team_size)
                                    .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes)))),

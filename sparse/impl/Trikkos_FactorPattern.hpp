@@ -204,8 +204,7 @@ FactorPattern<Exec> factor_pattern(const Exec& exec, const NumberedPattern& A, s
   r.source = new_array<std::int64_t>(exec, "source", sources);
   const TriangleRows sorted{begin.data(), columns.data(), r.source.data()};
   const auto next = new_array<std::int64_t>(exec, "next", n);
-  Kokkos::parallel_for("Trikkos::IncompleteFactors::copy", range(exec, n),
-                       Copy<std::int64_t>{begin.data(), next.data()});
+  copy(exec, Copy<std::int64_t>{begin.data(), next.data(), n});
   Kokkos::parallel_for("Trikkos::IncompleteFactors::collect", range(exec, n),
                        CollectSources{A, next.data(), sorted});
   Kokkos::parallel_for("Trikkos::IncompleteFactors::list", range(exec, n),

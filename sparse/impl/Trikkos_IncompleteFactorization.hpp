@@ -196,23 +196,21 @@ class IncompleteFactorization {
   void analyse(const Exec& exec, const Matrix& A) {
     const std::int64_t n = A.rows();
     expect_extent(function, "A", "columns", A.columns, n, "its rows");
-    const auto row_map = checked_row_map(exec, A, function);
+    Slabs<Exec> scratch("scratch");
+    const auto row_map = checked_row_map(exec, scratch, A, function);
     const CsrPattern given{row_map.data(), columns_of(A)};
-    const std::int64_t stored =
-        n == 0 ? 0 : fetch(exec, row_map.data() + n, "Trikkos::IncompleteFactors::row_map");
-    check_columns(exec, given.column, n, stored, function);
     const FactorShape shape{kind == IncompleteKind::cholesky};
     m_ordering = row_ordering(exec, given, n, shape, m_options.ordering());
     m_pattern = factor_pattern(exec, NumberedPattern{given, shape, m_ordering.new_row.data()}, n);
-    order_rows(exec);
+    order_rows(exec, scratch);
     exec.fence(function);  // before what it worked in is freed
   }
 
   /// Rows need those of their strict lower triangle.
-  void order_rows(const Exec& exec) {
+  void order_rows(const Exec& exec, Slabs<Exec>& scratch) {
     using enum TriangularAlgorithm;
     const CsrPattern pattern = m_pattern.as_given();
-    const auto needs = triangle_pattern(exec, pattern, {size(), true, true, false});
+    const auto needs = triangle_pattern(exec, scratch, pattern, {size(), true, true, false});
     const RowOrder natural{size(), true};
     m_algorithm = m_options.triangular().algorithm();
     if (m_algorithm == blocked) m_algorithm = sync_free;
@@ -236,19 +234,15 @@ class IncompleteFactorization {
                            ListRows{natural, m_order.data()});
       return;
     }
-    const auto levels = order_by_level(exec, natural, triangle_levels(exec, needs, pattern));
-    m_order = levels.row;
-    if (m_algorithm == level_set) keep_levels(exec, levels);
-  }
-  void keep_levels(const Exec& exec, const LevelOrder<Exec>& levels) {
-    m_links = level_links(levels);
-    m_first = levels.first;
-    if (on_host) return;
-    m_level_first = new_array<std::int32_t>(exec, "level_first", m_first.size());
-    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-    Kokkos::deep_copy(exec, m_level_first,
-                      Kokkos::View<const std::int32_t*, Kokkos::HostSpace, Unmanaged>(
-                          m_first.data(), m_first.size()));
+    find_levels(exec, scratch, needs, pattern);
+    const std::int32_t last = fetch(exec, needs.findings.data(), function).last_level;
+    const auto levels = order_by_level(exec, scratch, natural, needs.level, last);
+    m_order = new_array<std::int32_t>(exec, "order", size());
+    if (m_algorithm != level_set) return copy(exec, copied(levels.row, m_order));
+    m_level_first = new_array<std::int32_t>(exec, "level_first", levels.begin.extent(0));
+    copy(exec, copied(levels.row, m_order), copied(levels.begin, m_level_first));
+    m_first = level_starts(exec, levels);
+    m_links = level_links<Exec>(m_first);
   }
 
   void allocate(const Exec& exec) {

@@ -19,17 +19,19 @@ struct SortByDigit {
   static constexpr int bits = on_host ? 8 : 4, values = 1 << bits;
   static constexpr std::int64_t items_of_chunk = values;
 
-  const std::int32_t* from;
+  RowOrder natural;
+  const std::int32_t* from;  // null: items are in natural order
   std::int32_t* to;
   const std::int32_t* key;  // of an item
   std::int32_t* place;      // of a digit's items of a chunk, digit by digit
-  std::int64_t n, chunks;
+  std::int64_t chunks;
   int shift;
 
   struct Count {};
   struct Move {};
 
   KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t chunk) const {
+    for (std::int64_t d = 0; d < values; ++d) place[d * chunks + chunk] = 0;
     for_items(chunk, [&](std::int32_t item) { ++place[digit(item) * chunks + chunk]; });
   }
   KOKKOS_INLINE_FUNCTION void operator()(Move, std::int64_t chunk) const {
@@ -42,8 +44,9 @@ struct SortByDigit {
   }
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION void for_items(std::int64_t chunk, const F& f) const {
-    const std::int64_t end = Kokkos::min((chunk + 1) * items_of_chunk, n);
-    for (std::int64_t p = chunk * items_of_chunk; p < end; ++p) f(from[p]);
+    const std::int64_t end = Kokkos::min((chunk + 1) * items_of_chunk, natural.n);
+    for (std::int64_t p = chunk * items_of_chunk; p < end; ++p)
+      f(from == nullptr ? natural[p] : from[p]);
   }
 };
 
@@ -60,81 +63,99 @@ struct FindMaximum {
   }
 };
 
-/// Items, which number keys, sorted by key; those of one key stay in order. Waits.
+/// The largest, -1 of none. Waits.
 template <class Exec>
-Array<std::int32_t, Exec> sort_by(const Exec& exec, Array<std::int32_t, Exec> items,
-                                  const Array<std::int32_t, Exec>& key, std::int32_t largest) {
-  using Pass = SortByDigit<is_host_v<Exec>>;
-  const std::int64_t n = items.extent(0);
-  const std::int64_t chunks = (n + Pass::items_of_chunk - 1) / Pass::items_of_chunk;
-  const std::int64_t places = chunks * Pass::values;
-  const auto place = new_array<std::int32_t>(exec, "place", places);
-  auto sorted = new_array<std::int32_t>(exec, "sorted", n);
-  for (int shift = 0; shift < 31 && largest >> shift > 0; shift += Pass::bits) {
-    const Pass pass{items.data(), sorted.data(), key.data(), place.data(), n, chunks, shift};
-    fill(exec, place.data(), places, 0);
-    Kokkos::parallel_for("Trikkos::TriangularPlan::count_digits",
-                         range<typename Pass::Count>(exec, chunks), pass);
-    sum_up(exec, place.data(), places);
-    Kokkos::parallel_for("Trikkos::TriangularPlan::sort", range<typename Pass::Move>(exec, chunks),
-                         pass);
-    std::swap(items, sorted);
-  }
-  exec.fence("Trikkos::TriangularPlan::sort");  // before what it worked in is freed
-  return items;
+std::int32_t largest_of(const Exec& exec, const Array<std::int32_t, Exec>& value) {
+  constexpr auto label = "Trikkos::TriangularPlan::largest";
+  if (value.extent(0) == 0) return -1;
+  std::int32_t largest = -1;
+  Kokkos::parallel_reduce(label, range(exec, value.extent(0)), FindMaximum{value.data()},
+                          Kokkos::Max<std::int32_t>(largest));
+  exec.fence(label);
+  return largest;
 }
 
-/// Where levels begin.
+/// Rows sorted by key; those of one key stay in natural order. Asynchronous.
+template <class Exec>
+Array<std::int32_t, Exec> sort_by(const Exec& exec, Slabs<Exec>& memory, RowOrder natural,
+                                  const Array<std::int32_t, Exec>& key, std::int32_t largest) {
+  using Pass = SortByDigit<is_host_v<Exec>>;
+  const std::int64_t n = natural.n;
+  const std::int64_t chunks = (n + Pass::items_of_chunk - 1) / Pass::items_of_chunk;
+  const std::int64_t places = chunks * Pass::values;
+  const auto array = [&](std::int64_t count) {
+    return memory.template array<std::int32_t>(exec, count);
+  };
+  auto sorted = array(n);
+  if (largest <= 0) {
+    Kokkos::parallel_for("Trikkos::TriangularPlan::list", range(exec, n),
+                         ListRows{natural, sorted.data()});
+    return sorted;
+  }
+  const auto place = array(places + 1);
+  auto other = largest >> Pass::bits > 0 ? array(n) : sorted;
+  const std::int32_t* from = nullptr;
+  for (int shift = 0; shift < 31 && largest >> shift > 0; shift += Pass::bits) {
+    std::swap(sorted, other);
+    const Pass pass{natural, from, sorted.data(), key.data(), place.data(), chunks, shift};
+    Kokkos::parallel_for("Trikkos::TriangularPlan::count_digits",
+                         range<typename Pass::Count>(exec, chunks), pass);
+    sum_up(exec, place.data(), places + 1);
+    Kokkos::parallel_for("Trikkos::TriangularPlan::sort", range<typename Pass::Move>(exec, chunks),
+                         pass);
+    from = sorted.data();
+  }
+  return sorted;
+}
+
+/// Where levels begin, and the position of each row.
 struct FindLevels {
   const std::int32_t* row;
   const std::int32_t* level;
-  std::int32_t* first;
+  std::int64_t n;
+  std::int32_t *first, *position;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
     const std::int32_t mine = level[row[p]];
+    position[row[p]] = static_cast<std::int32_t>(p);
     if (p == 0 || level[row[p - 1]] != mine) first[mine] = static_cast<std::int32_t>(p);
+    if (p + 1 == n) first[mine + 1] = static_cast<std::int32_t>(n);
   }
 };
 
 template <class Exec>
 struct LevelOrder {
-  Array<std::int32_t, Exec> row;    // by level
-  std::vector<std::int32_t> first;  // of each level, and how many rows there are
+  Array<std::int32_t, Exec> row, position;  // by level, and where each is
+  Array<std::int32_t, Exec> begin;          // of each level, and how many rows there are
 
-  std::int64_t levels() const { return static_cast<std::int64_t>(first.size()) - 1; }
-  std::int32_t width(std::int64_t l) const { return first[l + 1] - first[l]; }
+  std::int64_t levels() const { return static_cast<std::int64_t>(begin.extent(0)) - 1; }
 };
 
-/// Waits.
+/// Where levels begin, and how many rows there are, on the host. Waits.
 template <class Exec>
-LevelOrder<Exec> order_by_level(const Exec& exec, RowOrder natural,
-                                const Array<std::int32_t, Exec>& level) {
-  const std::int64_t n = natural.n;
-  std::int32_t largest = -1;
-  Kokkos::parallel_reduce("Trikkos::TriangularPlan::count_levels", range(exec, n),
-                          FindMaximum{level.data()}, Kokkos::Max<std::int32_t>(largest));
-  exec.fence("Trikkos::TriangularPlan::count_levels");
-  if (n == 0) largest = -1;
-
-  Array<std::int32_t, Exec> rows = new_array<std::int32_t>(exec, "row", n);
-  Kokkos::parallel_for("Trikkos::TriangularPlan::list", range(exec, n),
-                       ListRows{natural, rows.data()});
-  rows = sort_by(exec, rows, level, largest);
-
-  const auto first = new_array<std::int32_t>(exec, "level_first", largest + 1);
-  Kokkos::parallel_for("Trikkos::TriangularPlan::find_levels", range(exec, n),
-                       FindLevels{rows.data(), level.data(), first.data()});
-  LevelOrder<Exec> r{rows, std::vector<std::int32_t>(largest + 2)};
+std::vector<std::int32_t> level_starts(const Exec& exec, const LevelOrder<Exec>& order) {
+  std::vector<std::int32_t> first(order.levels() + 1);
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  if constexpr (is_host_v<Exec>)
-    std::copy(first.data(), first.data() + first.extent(0), r.first.data());
-  else
+  if (order.levels() > 0)
     Kokkos::deep_copy(
-        exec,
-        Kokkos::View<std::int32_t*, Kokkos::HostSpace, Unmanaged>(r.first.data(), first.extent(0)),
-        first);
-  exec.fence("Trikkos::TriangularPlan::find_levels");
-  r.first.back() = static_cast<std::int32_t>(n);
+        exec, Kokkos::View<std::int32_t*, Kokkos::HostSpace, Unmanaged>(first.data(), first.size()),
+        order.begin);
+  exec.fence("Trikkos::TriangularPlan::level_starts");
+  return first;
+}
+
+/// Asynchronous.
+/// \param last  the largest level, -1 if there is none
+template <class Exec>
+LevelOrder<Exec> order_by_level(const Exec& exec, Slabs<Exec>& memory, RowOrder natural,
+                                const Array<std::int32_t, Exec>& level, std::int32_t last) {
+  LevelOrder<Exec> r;
+  r.row = sort_by(exec, memory, natural, level, last);
+  r.position = memory.template array<std::int32_t>(exec, natural.n);
+  r.begin = memory.template array<std::int32_t>(exec, last + 2);
+  Kokkos::parallel_for(
+      "Trikkos::TriangularPlan::find_levels", range(exec, natural.n),
+      FindLevels{r.row.data(), level.data(), natural.n, r.begin.data(), r.position.data()});
   return r;
 }
 

@@ -24,11 +24,13 @@ struct LevelLink {
 template <class Exec>
 inline constexpr std::int32_t thin_level_rows = is_host_v<Exec> ? 1000 : 4096;
 
+/// \param first  of each level, and how many rows there are
 template <class Exec>
-std::vector<LevelLink> level_links(const LevelOrder<Exec>& order) {
+std::vector<LevelLink> level_links(const std::vector<std::int32_t>& first) {
   std::vector<LevelLink> links;
-  for (std::int64_t l = 0; l < order.levels(); ++l) {
-    const bool is_thin = order.width(l) <= thin_level_rows<Exec>;
+  const auto levels = static_cast<std::int64_t>(first.size()) - 1;
+  for (std::int64_t l = 0; l < levels; ++l) {
+    const bool is_thin = first[l + 1] - first[l] <= thin_level_rows<Exec>;
     if (is_thin && !links.empty() && links.back().is_chain)
       links.back().last = l + 1;
     else

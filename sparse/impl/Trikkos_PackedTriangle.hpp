@@ -46,50 +46,8 @@ struct PackedTriangle {
 struct InvertOrder {
   const std::int32_t* row;
   std::int32_t* position;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t p) const {
     position[row[p]] = static_cast<std::int32_t>(p);
-  }
-};
-
-/// Sorts the entries of each row by the rank of the row that is needed, what is stored twice by
-/// its place. The diagonal comes last. Rank: what rank[row] is called.
-template <class Rank>
-struct SortRows {
-  TriangleRows rows;
-  Rank rank;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    const std::int64_t begin = rows.start[row], count = rows.start[row + 1] - begin;
-    if (is_sorted(begin, count)) return;
-    for (std::int64_t i = count / 2; i-- > 0;) sift(begin, i, count);
-    for (std::int64_t i = count; i-- > 1;) {
-      swap(begin, begin + i);
-      sift(begin, 0, i);
-    }
-  }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION bool is_before(std::int64_t a, std::int64_t b) const {
-    const std::int32_t x = rank[rows.needed[a]], y = rank[rows.needed[b]];
-    return x < y || (x == y && rows.source[a] < rows.source[b]);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_sorted(std::int64_t begin, std::int64_t count) const {
-    for (std::int64_t i = 1; i < count; ++i)
-      if (is_before(begin + i, begin + i - 1)) return false;
-    return true;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void swap(std::int64_t a, std::int64_t b) const {
-    Kokkos::kokkos_swap(rows.needed[a], rows.needed[b]);
-    Kokkos::kokkos_swap(rows.source[a], rows.source[b]);
-  }
-  /// Restores the heap below i.
-  KOKKOS_INLINE_FUNCTION void sift(std::int64_t begin, std::int64_t i, std::int64_t count) const {
-    for (std::int64_t child = 2 * i + 1; child < count; child = 2 * i + 1) {
-      if (child + 1 < count && is_before(begin + child, begin + child + 1)) ++child;
-      if (!is_before(begin + i, begin + child)) return;
-      swap(begin + i, begin + child);
-      i = child;
-    }
   }
 };
 
@@ -99,7 +57,7 @@ struct MeasureRows {
   const std::int32_t* row;
   std::int32_t* length;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t p) const {
     length[p] = static_cast<std::int32_t>(rows.needed_entries(row[p]));
   }
 };
@@ -119,23 +77,32 @@ struct MeasureSlices {
   }
 };
 
-template <class T>
+/// What a row calls those that it needs: their numbers, or positions.
+struct NumberOfRow {
+  KOKKOS_FORCEINLINE_FUNCTION std::int32_t operator()(std::int32_t, std::int32_t needed) const {
+    return needed;
+  }
+};
+struct PositionOfRow {
+  const std::int32_t* position;
+  KOKKOS_FORCEINLINE_FUNCTION std::int32_t operator()(std::int32_t, std::int32_t needed) const {
+    return position[needed];
+  }
+};
+
+template <class T, class Name>
 struct PackPattern {
   PackedTriangle<T> A;
   TriangleRows rows;
-  const std::int32_t* row;   // or segment, at a position
-  const std::int32_t* name;  // of a row, or null where it is its number
-  const std::int32_t* slot;  // of an entry, in place of a name, or null
+  const std::int32_t* row;  // or segment, at a position
+  Name name;
   std::int32_t* needed;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
-    const std::int64_t start = rows.start[row[p]], place = A.place(p), stride = A.stride();
-    for (std::int32_t k = 0; k < A.length[p]; ++k) {
-      const std::int32_t j = rows.needed[start + k];
-      needed[place + k * stride] = slot != nullptr   ? slot[start + k]
-                                   : name != nullptr ? name[j]
-                                                     : j;
-    }
+    const std::int32_t r = row[p];
+    const std::int64_t start = rows.start[r], place = A.place(p), stride = A.stride();
+    for (std::int32_t k = 0; k < A.length[p]; ++k)
+      needed[place + k * stride] = name(r, rows.needed[start + k]);
   }
 };
 

@@ -64,8 +64,7 @@ RowGraph<Exec> row_graph(const Exec& exec, const CsrPattern& A, std::int64_t n, 
       exec, "neighbours",
       fetch(exec, r.start.data() + n, "Trikkos::IncompleteFactors::count_neighbours"));
   const auto next = new_array<std::int64_t>(exec, "next", n);
-  Kokkos::parallel_for("Trikkos::IncompleteFactors::copy", range(exec, n),
-                       Copy<std::int64_t>{r.start.data(), next.data()});
+  copy(exec, Copy<std::int64_t>{r.start.data(), next.data(), n});
   Kokkos::parallel_for("Trikkos::IncompleteFactors::list_neighbours", range(exec, n),
                        ListNeighbours{A, shape, next.data(), r.neighbour.data()});
   exec.fence("Trikkos::IncompleteFactors::list_neighbours");  // before `next` is freed

@@ -31,7 +31,13 @@ RowOrdering<Exec> row_ordering(const Exec& exec, const CsrPattern& A, std::int64
   if (wanted == IncompleteOrdering::natural || n == 0) return r;
   const auto graph = row_graph(exec, A, n, shape);
   if (wanted == IncompleteOrdering::multicolour) {
-    r.old_row = order_by_level(exec, {n, true}, row_colours(exec, graph)).row;
+    Slabs<Exec> scratch("scratch");
+    const auto colour = row_colours(exec, graph);
+    const auto rows =
+        order_by_level(exec, scratch, {n, true}, colour, largest_of(exec, colour)).row;
+    r.old_row = new_array<std::int32_t>(exec, "old_row", n);
+    copy(exec, copied(rows, r.old_row));
+    exec.fence("Trikkos::IncompleteFactors::ordering");  // before the scratch is freed
   } else {
     const auto start = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, graph.start);
     const auto neighbour =

@@ -16,14 +16,31 @@
 
 namespace Trikkos::Impl {
 
+/// Of the rows of a thread.
+struct Extremes {
+  std::int32_t level = -1, entries = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION void take(std::int32_t level_, std::int32_t entries_) {
+    level = Kokkos::max(level, level_);
+    entries = Kokkos::max(entries, entries_);
+  }
+  KOKKOS_INLINE_FUNCTION void report(TriangleFindings* findings) const {
+    if (relaxed_load(&findings->last_level) < level)
+      Kokkos::atomic_max(&findings->last_level, level);
+    if (relaxed_load(&findings->longest) < entries) Kokkos::atomic_max(&findings->longest, entries);
+  }
+};
+
 // ---- one thread: rows in the order of elimination
 
 struct SerialLevels {
   TriangleRows rows;
   RowOrder natural;
   std::int32_t* level;
+  TriangleFindings* findings;
 
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    Extremes extremes;
     for (std::int64_t e = 0; e < natural.n; ++e) {
       const std::int32_t row = natural[e];
       std::int32_t mine = 0;
@@ -32,7 +49,9 @@ struct SerialLevels {
         if (j != row && level[j] >= mine) mine = level[j] + 1;
       }
       level[row] = mine;
+      extremes.take(mine, static_cast<std::int32_t>(rows.needed_entries(row)));
     }
+    extremes.report(findings);
   }
 };
 
@@ -48,7 +67,7 @@ struct PullLevels {
   static constexpr int warp = is_host_v<Exec> ? 1 : 32;
   static constexpr int team_size = is_host_v<Exec> ? 1 : 128;
 
-  Tickets* tickets;
+  TriangleFindings* findings;
   TriangleRows rows;
   RowOrder natural;
   std::int32_t* level;
@@ -58,15 +77,19 @@ struct PullLevels {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     std::int32_t* const local = team_scratch<std::int32_t>(member, scratch_bytes());
     const int rank = member.team_rank();
+    Tickets* const tickets = &findings->tickets;
+    Extremes extremes;
     while (true) {
       const std::int64_t first = tickets->take(member) * rows_of_portion;
       if (first >= natural.n) break;
       const std::int64_t end = Kokkos::min(first + rows_of_portion, natural.n);
       for (int i = rank; i < rows_of_portion; i += team_size) local[i] = unknown;
       member.team_barrier();
-      for (std::int64_t e = first + rank; e < end; e += team_size) find(first, e, end, local);
+      for (std::int64_t e = first + rank; e < end; e += team_size)
+        find(first, e, end, local, extremes);
       member.team_barrier();
     }
+    extremes.report(findings);
     Kokkos::single(Kokkos::PerTeam(member), [&] { tickets->finish(teams, 1); });
   }
   KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() const {
@@ -75,13 +98,13 @@ struct PullLevels {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION void find(std::int64_t first, std::int64_t e, std::int64_t end,
-                                        std::int32_t* local) const {
+                                        std::int32_t* local, Extremes& extremes) const {
     const std::int32_t row = natural[e];
     const std::int32_t* const needed = rows.needed + rows.start[row];
     const auto entries = static_cast<std::int32_t>(rows.start[row + 1] - rows.start[row]);
     const std::int32_t* const last =
         local + (Kokkos::min(e | (warp - 1), end - 1) - first);  // of this warp
-    std::int32_t i = 0, mine = 0, j = entries > 0 ? needed[0] : row;
+    std::int32_t i = 0, mine = 0, diagonals = 0, j = entries > 0 ? needed[0] : row;
     std::int32_t next = entries > 1 ? needed[1] : row;
     bool is_done = false;
     Backoff backoff;
@@ -96,12 +119,14 @@ struct PullLevels {
         if (found != unknown) break;
       } else if (found != unknown || j == row) {
         mine = Kokkos::max(mine, found + 1);  // 0 of the diagonal
+        diagonals += j == row;
         if (++i < entries) {
           j = next;
           next = i + 1 < entries ? needed[i + 1] : row;
         } else {
           relaxed_store(level + row, mine);
           relaxed_store(local + (e - first), mine);
+          extremes.take(mine, entries - diagonals);
           is_done = true;
         }
       } else {
@@ -157,16 +182,18 @@ struct RemoveRoots {
 
 /// Waits in every round.
 template <class Exec>
-void levels_by_rounds(const Exec& exec, const TrianglePattern<Exec>& pattern, const CsrPattern& A,
-                      std::int32_t* level) {
+void levels_by_rounds(const Exec& exec, Slabs<Exec>& memory, const TrianglePattern<Exec>& pattern,
+                      const CsrPattern& A, std::int32_t* level) {
   TriangleShape other_way = pattern.shape;
   other_way.transposed = !other_way.transposed;
-  const auto dependents = triangle_pattern(exec, A, other_way);
+  const auto dependents = triangle_pattern(exec, memory, A, other_way);
   const std::int64_t n = pattern.shape.n;
-  const auto unmet = new_array<std::int32_t>(exec, "unmet", n);
-  const auto count = new_array<std::int32_t>(exec, "root_count", 2, 0);
-  const Array<std::int32_t, Exec> roots[] = {new_array<std::int32_t>(exec, "roots", n),
-                                             new_array<std::int32_t>(exec, "roots", n)};
+  const auto array = [&](std::int64_t size) {
+    return memory.template array<std::int32_t>(exec, size);
+  };
+  const auto unmet = array(n), count = array(2);
+  const Array<std::int32_t, Exec> roots[] = {array(n), array(n)};
+  fill(exec, filled(count, 0));
   const auto buffer = [&](int i) { return Roots{roots[i].data(), count.data() + i}; };
   Kokkos::parallel_for("Trikkos::TriangularPlan::find_roots", range(exec, n),
                        FindRoots{pattern.rows(), unmet.data(), buffer(0)});
@@ -174,13 +201,13 @@ void levels_by_rounds(const Exec& exec, const TrianglePattern<Exec>& pattern, co
     const int now = round % 2, next = 1 - now;
     const std::int32_t found =
         fetch(exec, buffer(now).count, "Trikkos::TriangularPlan::root_count");
-    if (found == 0) break;
-    fill(exec, count.data() + next, 1, 0);
+    if (found == 0)
+      return fill(exec, Fill<std::int32_t>{&pattern.findings.data()->last_level, 1, round - 1});
+    fill(exec, Fill<std::int32_t>{count.data() + next, 1, 0});
     Kokkos::parallel_for("Trikkos::TriangularPlan::remove_roots", range(exec, found),
                          RemoveRoots{dependents.rows(), round, roots[now].data(), unmet.data(),
                                      level, buffer(next)});
   }
-  exec.fence("Trikkos::TriangularPlan::levels");
 }
 
 template <class Exec>
@@ -188,7 +215,6 @@ void levels_by_pulling(const Exec& exec, const TrianglePattern<Exec>& pattern,
                        std::int32_t* level) {
   const std::int64_t n = pattern.shape.n;
   if (n == 0) return;
-  const auto tickets = new_array<Tickets>(exec, "tickets", 1, Tickets{});
   // As many teams as run at once: rows come in the order of elimination, in which most wait until
   // the levels of their rows begin. Of a large triangle all rows at once, as those of a grid's
   // front are far apart (H200, 5-point 2048^2: 19 ms become 5). But the threads of a portion then
@@ -198,7 +224,7 @@ void levels_by_pulling(const Exec& exec, const TrianglePattern<Exec>& pattern,
   const std::int64_t turns = (n + resident * size - 1) / (resident * size);
   const std::int64_t portion = turns > large ? std::min(turns * size, most) : size;
   const std::int64_t portions = (n + portion - 1) / portion;
-  const PullLevels<Exec> kernel{tickets.data(),
+  const PullLevels<Exec> kernel{pattern.findings.data(),
                                 pattern.rows(),
                                 pattern.shape.natural(),
                                 level,
@@ -209,23 +235,22 @@ void levels_by_pulling(const Exec& exec, const TrianglePattern<Exec>& pattern,
       light(Kokkos::TeamPolicy<Exec>(exec, kernel.teams, kernel.team_size)
                 .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(kernel.scratch_bytes())))),
       kernel);
-  exec.fence("Trikkos::TriangularPlan::levels");
 }
 
-/// The level of each row.
+/// Finds pattern.level and, among the findings, the last one; unless by rounds, the longest row.
+/// Asynchronous but for rounds.
 template <class Exec>
-Array<std::int32_t, Exec> triangle_levels(const Exec& exec, const TrianglePattern<Exec>& pattern,
-                                          const CsrPattern& A) {
-  const auto level = new_array<std::int32_t>(exec, "level", pattern.shape.n, -1);
-  const RowOrder natural = pattern.shape.natural();
+void find_levels(const Exec& exec, Slabs<Exec>& memory, const TrianglePattern<Exec>& pattern,
+                 const CsrPattern& A) {
+  std::int32_t* const level = pattern.level.data();
   if constexpr (is_host_v<Exec>)
-    Kokkos::parallel_for("Trikkos::TriangularPlan::levels", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                         SerialLevels{pattern.rows(), natural, level.data()});
+    Kokkos::parallel_for(
+        "Trikkos::TriangularPlan::levels", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+        SerialLevels{pattern.rows(), pattern.shape.natural(), level, pattern.findings.data()});
   else if constexpr (spin_safe_v<Exec>)
-    levels_by_pulling(exec, pattern, level.data());
+    levels_by_pulling(exec, pattern, level);
   else
-    levels_by_rounds(exec, pattern, A, level.data());
-  return level;
+    levels_by_rounds(exec, memory, pattern, A, level);
 }
 
 }  // namespace Trikkos::Impl

@@ -16,6 +16,11 @@
 
 namespace Trikkos::Impl {
 
+/// Of a device's team, those that solve rows. Measured on an H200: every row of a part of at most
+/// 512 wants a thread at once (of 6 matrices all took 0.65 to 0.96 of the time with 256 threads in
+/// place of 128), larger parts rather have more teams.
+inline int threads_of_part(std::int64_t rows_of_part) { return rows_of_part <= 512 ? 256 : 128; }
+
 /// As kernels see it. Row r of part q has position q rows_of_part + r.
 struct PartsView {
   std::int64_t n, rows_of_part, parts, slots;  // slots: of the largest part
@@ -29,7 +34,7 @@ struct PartsView {
 
 template <class Exec>
 struct TriangleParts {
-  std::int64_t n = 0, rows_of_part = 0, parts = 0, slots = 0, imports = 0;
+  std::int64_t n = 0, rows_of_part = 0, parts = 0, slots = 0;
   Array<std::int32_t, Exec> import_start, import_position;
   Array<unsigned char, Exec> is_exported;
 
@@ -71,15 +76,26 @@ struct ImportSets {
   }
 };
 
+/// From which level to which the rows of each part are.
+struct PartLevels {
+  std::int32_t *first, *last;
+  KOKKOS_FORCEINLINE_FUNCTION void take(std::int64_t part, std::int32_t level) const {
+    if (level < relaxed_load(first + part)) Kokkos::atomic_min(first + part, level);
+    if (level > relaxed_load(last + part)) Kokkos::atomic_max(last + part, level);
+  }
+};
+
 struct CollectImports {
   TriangleRows rows;
   RowOrder natural;
-  const std::int32_t* rank;
+  const std::int32_t *rank, *level;
   std::int64_t rows_of_part;
   ImportSets sets;
+  PartLevels levels;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
     const std::int64_t part = natural[row] / rows_of_part;
+    levels.take(part, level[row]);
     for (std::int64_t k = rows.start[row]; k < rows.start[row + 1]; ++k) {
       const std::int32_t j = rows.needed[k];
       if (natural[j] / rows_of_part != part) sets.insert(part, rank[j]);
@@ -87,66 +103,94 @@ struct CollectImports {
   }
 };
 
-/// Slots of the largest part.
-struct CountSlots {
+/// Where the imports of parts begin, from how many there are; the slots of the largest part; the
+/// levels of all parts.
+struct PlaceParts {
   PartsView parts;
-  const std::int32_t* count;  // of imports
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t q, std::int64_t& most) const {
-    const std::int64_t slots = parts.rows(q) + count[q];
-    if (slots > most) most = slots;
+  PartLevels levels;
+  std::int32_t* import_start;
+  TriangleFindings* findings;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t q, std::int64_t& sum, bool is_final) const {
+    const bool is_last = q == parts.parts;
+    const std::int32_t here = is_last ? 0 : import_start[q];
+    if (is_final) import_start[q] = static_cast<std::int32_t>(sum);
+    if (is_final && is_last) findings->imports = sum;
+    if (is_final && !is_last) {
+      Kokkos::atomic_add(&findings->part_levels,
+                         std::int64_t(levels.last[q]) - levels.first[q] + 1);
+      if (relaxed_load(&findings->slots) < parts.rows(q) + here)
+        Kokkos::atomic_max(&findings->slots, parts.rows(q) + here);
+    }
+    sum += here;
   }
 };
 
 /// A size of parts that fits, and what parts import.
 template <class Exec>
 struct PartSizes {
-  std::int64_t rows_of_part = 0, slots = 0, imports = 0;
+  std::int64_t rows_of_part = 0, parts = 0, slots = 0, imports = 0;
+  double rows_of_level = 0;  // in a part, in the mean
   int bits = 0;
+  Slabs<Exec> memory{"parts"};
   Array<std::int32_t, Exec> cell, import_start;
 
   bool fit() const { return slots > 0; }
+  ImportSets sets() const { return {cell.data(), import_start.data(), bits}; }
 };
 
 /// The largest parts with as few rows whose values fit into so many slots. Waits.
 ///
 /// H200: n / 256 rows, at least 256 and at most 4096, are best, as far as the scratch goes.
 /// \param large_only  these or none
+/// \param longest     entries of a row
 template <class Exec>
 PartSizes<Exec> part_sizes(const Exec& exec, const TrianglePattern<Exec>& pattern,
                            const Array<std::int32_t, Exec>& rank, std::int64_t slots,
-                           bool large_only) {
+                           bool large_only, std::int64_t longest) {
   constexpr std::int64_t most = 4096;
   const std::int64_t n = pattern.shape.n;
+  TriangleFindings* const findings = pattern.findings.data();
   std::int64_t least = 256, rows_of_part = least;
   while (rows_of_part < most && 256 * rows_of_part < n) rows_of_part *= 2;
   if (large_only) least = rows_of_part;
+  PartSizes<Exec> r;
   for (; rows_of_part >= least; rows_of_part /= 2) {
     if (rows_of_part >= slots) continue;
     // Of many parts those that need more than four times their rows are of no use.
     constexpr std::int64_t few = 512;
-    const std::int64_t parts = (n + rows_of_part - 1) / rows_of_part;
-    const std::int64_t room = slots - rows_of_part;
-    const auto largest =
-        static_cast<std::uint64_t>(parts <= few ? room : std::min(room, 4 * rows_of_part));
-    PartSizes<Exec> r;
     r.rows_of_part = rows_of_part;
-    r.bits = std::bit_width(2 * largest - 1);
-    r.cell = new_array<std::int32_t>(exec, "imports", parts << r.bits, ImportSets::none);
-    r.import_start = new_array<std::int32_t>(exec, "import_start", parts + 1, 0);
-    const ImportSets sets{r.cell.data(), r.import_start.data(), r.bits};
-    Kokkos::parallel_for(
-        "Trikkos::TriangularPlan::collect_imports", range(exec, n),
-        CollectImports{pattern.rows(), pattern.shape.natural(), rank.data(), rows_of_part, sets});
-    std::int64_t found = 0;
-    Kokkos::parallel_reduce(
-        "Trikkos::TriangularPlan::count_slots", range(exec, parts),
-        CountSlots{{n, rows_of_part, parts, 0, nullptr, nullptr, nullptr}, r.import_start.data()},
-        Kokkos::Max<std::int64_t>(found));
-    exec.fence("Trikkos::TriangularPlan::count_slots");
-    if (found > rows_of_part + static_cast<std::int64_t>(largest)) continue;
-    sum_up(exec, r.import_start.data(), parts + 1);
-    r.imports = fetch(exec, r.import_start.data() + parts, "Trikkos::TriangularPlan::import_start");
-    r.slots = found;
+    r.parts = (n + rows_of_part - 1) / rows_of_part;
+    const std::int64_t room = slots - rows_of_part, all = std::max<std::int64_t>(longest, 1);
+    const std::int64_t largest =
+        std::min(r.parts <= few ? room : std::min(room, 4 * rows_of_part), all * rows_of_part);
+    r.bits = std::bit_width(static_cast<std::uint64_t>(2 * largest - 1));
+    const std::int64_t cells = r.parts << r.bits;
+    if (static_cast<std::int64_t>(r.cell.extent(0)) < cells) {
+      // With what `order_parts` makes of them: half of the cells remain free.
+      r.memory.reserve(exec, r.memory.template bytes_of<std::int32_t>(cells + cells / 2 +
+                                                                      4 * (r.parts + 1) + 512));
+      r.cell = r.memory.template array<std::int32_t>(exec, cells);
+    }
+    r.import_start = r.memory.template array<std::int32_t>(exec, r.parts + 1);
+    const auto first = r.memory.template array<std::int32_t>(exec, r.parts),
+               last = r.memory.template array<std::int32_t>(exec, r.parts);
+    const PartLevels levels{first.data(), last.data()};
+    fill(exec, Fill<std::int32_t>{r.cell.data(), cells, ImportSets::none},
+         filled(r.import_start, 0), filled(first, std::numeric_limits<std::int32_t>::max()),
+         filled(last, -1), Fill<std::int64_t>{&findings->slots, 1, 0},
+         Fill<std::int64_t>{&findings->part_levels, 1, 0});
+    Kokkos::parallel_for("Trikkos::TriangularPlan::collect_imports", range(exec, n),
+                         CollectImports{pattern.rows(), pattern.shape.natural(), rank.data(),
+                                        pattern.level.data(), rows_of_part, r.sets(), levels});
+    const PartsView parts{n, rows_of_part, r.parts, 0, nullptr, nullptr, nullptr};
+    Kokkos::parallel_scan("Trikkos::TriangularPlan::place_parts", range(exec, r.parts + 1),
+                          PlaceParts{parts, levels, r.import_start.data(), findings});
+    const TriangleFindings found = fetch(exec, findings, "Trikkos::TriangularPlan::slots");
+    if (found.slots > rows_of_part + largest) continue;
+    r.slots = found.slots;
+    r.imports = found.imports;
+    r.rows_of_level = static_cast<double>(n) / static_cast<double>(found.part_levels);
     return r;
   }
   return {};
@@ -159,7 +203,7 @@ struct RankRows {
   RowOrder natural;
   const std::int32_t* rank;
   std::int32_t* to;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t e) const { to[e] = rank[natural[e]]; }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t e) const { to[e] = rank[natural[e]]; }
 };
 
 /// Those that a set has, anywhere in its part's place.
@@ -180,14 +224,15 @@ struct ListImports {
 template <class Exec>
 struct SortParts {
   PartsView parts;
+  const std::int32_t* import_start;
   std::int32_t *row_rank, *import_rank;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const std::int64_t q = member.league_rank();
-    const std::int32_t start = parts.import_start[q];
+    const std::int32_t start = import_start[q];
     sort(member, row_rank + q * parts.rows_of_part, parts.rows(q));
-    sort(member, import_rank + start, parts.import_start[q + 1] - start);
+    sort(member, import_rank + start, import_start[q + 1] - start);
   }
 
  private:
@@ -202,7 +247,7 @@ struct SortParts {
 struct PlaceRows {
   const std::int32_t *row_rank, *by_rank;
   std::int32_t *row, *position;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t p) const {
     row[p] = by_rank[row_rank[p]];
     position[row[p]] = static_cast<std::int32_t>(p);
   }
@@ -219,29 +264,25 @@ struct PlaceImports {
   }
 };
 
-/// Slots of the entries of each row.
-struct PlaceEntries {
-  TriangleRows rows;
+/// What the rows of a part call those that they need: their slots.
+struct SlotOfRow {
   RowOrder natural;
-  PartsView parts;
-  const std::int32_t *rank, *position, *import_rank;
-  std::int32_t* slot;
+  std::int64_t n, rows_of_part;
+  const std::int32_t *rank, *position, *import_start, *import_rank;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    const std::int64_t part = natural[row] / parts.rows_of_part, first = part * parts.rows_of_part;
-    for (std::int64_t k = rows.start[row]; k < rows.start[row + 1]; ++k) {
-      const std::int32_t j = rows.needed[k];
-      const bool is_inside = natural[j] / parts.rows_of_part == part;
-      slot[k] = static_cast<std::int32_t>(is_inside ? position[j] - first
-                                                    : parts.rows(part) + import(part, rank[j]));
-    }
+  KOKKOS_FORCEINLINE_FUNCTION std::int32_t operator()(std::int32_t row, std::int32_t needed) const {
+    const std::int64_t part = natural[row] / rows_of_part, first = part * rows_of_part;
+    if (natural[needed] / rows_of_part == part)
+      return static_cast<std::int32_t>(position[needed] - first);
+    const std::int64_t rows = Kokkos::min(rows_of_part, n - first);
+    return static_cast<std::int32_t>(rows + import(part, rank[needed]));
   }
 
  private:
   /// Which of its part's imports has this rank.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t import(std::int64_t part, std::int32_t wanted) const {
-    const std::int32_t begin = parts.import_start[part];
-    std::int32_t low = begin, high = parts.import_start[part + 1];
+    const std::int32_t begin = import_start[part];
+    std::int32_t low = begin, high = import_start[part + 1];
     while (low + 1 < high) {
       const std::int32_t middle = low + (high - low) / 2;
       (import_rank[middle] <= wanted ? low : high) = middle;
@@ -250,53 +291,45 @@ struct PlaceEntries {
   }
 };
 
-/// \param by_rank   rows in an order in which no row needs one behind it
-/// \param rank      of each row there
-/// \param[out] row  at each position
-/// \param[out] slot of each entry
+/// The order of rows in parts, while it is being made.
 template <class Exec>
-TriangleParts<Exec> make_parts(const Exec& exec, const TrianglePattern<Exec>& pattern,
-                               const PartSizes<Exec>& sizes,
-                               const Array<std::int32_t, Exec>& by_rank,
-                               const Array<std::int32_t, Exec>& rank,
-                               Array<std::int32_t, Exec>& row, Array<std::int32_t, Exec>& slot) {
-  const std::int64_t n = pattern.shape.n, rows_of_part = sizes.rows_of_part;
-  const RowOrder natural = pattern.shape.natural();
-  TriangleParts<Exec> r;
-  r.n = n;
-  r.rows_of_part = rows_of_part;
-  r.parts = (n + rows_of_part - 1) / rows_of_part;
-  r.slots = sizes.slots;
-  r.imports = sizes.imports;
-  r.import_start = sizes.import_start;
-  r.import_position = new_array<std::int32_t>(exec, "import_position", r.imports);
-  r.is_exported = new_array<unsigned char>(exec, "is_exported", n, static_cast<unsigned char>(0));
+struct PartOrder {
+  Array<std::int32_t, Exec> row_rank, import_rank, position;
+};
 
-  const auto row_rank = new_array<std::int32_t>(exec, "row_rank", n);
-  Kokkos::parallel_for("Trikkos::TriangularPlan::rank_rows", range(exec, n),
-                       RankRows{natural, rank.data(), row_rank.data()});
-  const auto next = new_array<std::int32_t>(exec, "next", r.parts, 0);
-  const auto import_rank = new_array<std::int32_t>(exec, "import_rank", r.imports);
-  const ImportSets sets{sizes.cell.data(), nullptr, sizes.bits};
-  Kokkos::parallel_for("Trikkos::TriangularPlan::list_imports", range(exec, r.parts << sizes.bits),
-                       ListImports{sets, r.import_start.data(), next.data(), import_rank.data()});
+/// \param by_rank      rows in an order in which no row needs one behind it
+/// \param rank         of each row there
+/// \param[out] row     at each position
+/// \param[out] length  its entries
+template <class Exec>
+PartOrder<Exec> order_parts(const Exec& exec, Slabs<Exec>& memory,
+                            const TrianglePattern<Exec>& pattern, PartSizes<Exec>& sizes,
+                            const Array<std::int32_t, Exec>& by_rank,
+                            const Array<std::int32_t, Exec>& rank,
+                            const Array<std::int32_t, Exec>& row,
+                            const Array<std::int32_t, Exec>& length) {
+  const std::int64_t n = pattern.shape.n;
+  const auto array = [&](Slabs<Exec>& from, std::int64_t count) {
+    return from.template array<std::int32_t>(exec, count);
+  };
+  const PartOrder<Exec> r{array(memory, n), array(sizes.memory, sizes.imports), array(memory, n)};
+  const auto next = array(sizes.memory, sizes.parts);
+  Kokkos::parallel_for(
+      "Trikkos::TriangularPlan::rank_rows", range(exec, n),
+      all_of(RankRows{pattern.shape.natural(), rank.data(), r.row_rank.data()}, filled(next, 0)));
+  Kokkos::parallel_for(
+      "Trikkos::TriangularPlan::list_imports", range(exec, sizes.parts << sizes.bits),
+      ListImports{sizes.sets(), sizes.import_start.data(), next.data(), r.import_rank.data()});
   constexpr int team_size = is_host_v<Exec> ? 1 : 256;
-  Kokkos::parallel_for("Trikkos::TriangularPlan::sort_parts",
-                       light(Kokkos::TeamPolicy<Exec>(exec, static_cast<int>(r.parts), team_size)),
-                       SortParts<Exec>{r.view(), row_rank.data(), import_rank.data()});
-
-  row = new_array<std::int32_t>(exec, "row", n);
-  slot = new_array<std::int32_t>(exec, "slot", pattern.entries);
-  const auto position = new_array<std::int32_t>(exec, "position", n);
-  Kokkos::parallel_for("Trikkos::TriangularPlan::place_rows", range(exec, n),
-                       PlaceRows{row_rank.data(), by_rank.data(), row.data(), position.data()});
-  Kokkos::parallel_for("Trikkos::TriangularPlan::place_imports", range(exec, r.imports),
-                       PlaceImports{import_rank.data(), by_rank.data(), position.data(),
-                                    r.import_position.data(), r.is_exported.data()});
-  Kokkos::parallel_for("Trikkos::TriangularPlan::place_entries", range(exec, n),
-                       PlaceEntries{pattern.rows(), natural, r.view(), rank.data(), position.data(),
-                                    import_rank.data(), slot.data()});
-  exec.fence("Trikkos::TriangularPlan::parts");  // before what it worked in is freed
+  const PartsView parts{n, sizes.rows_of_part, sizes.parts, sizes.slots, nullptr, nullptr, nullptr};
+  Kokkos::parallel_for(
+      "Trikkos::TriangularPlan::sort_parts",
+      light(Kokkos::TeamPolicy<Exec>(exec, static_cast<int>(sizes.parts), team_size)),
+      SortParts<Exec>{parts, sizes.import_start.data(), r.row_rank.data(), r.import_rank.data()});
+  Kokkos::parallel_for(
+      "Trikkos::TriangularPlan::place_rows", range(exec, n),
+      all_of(PlaceRows{r.row_rank.data(), by_rank.data(), row.data(), r.position.data()},
+             MeasureRows{pattern.rows(), row.data(), length.data()}));
   return r;
 }
 

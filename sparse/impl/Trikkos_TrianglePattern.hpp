@@ -9,42 +9,49 @@
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_Residual.hpp>
+#include <impl/Trikkos_Slabs.hpp>
+#include <impl/Trikkos_Tickets.hpp>
 
 /// \file
 /// The rows of op(A)'s triangle: who needs whom, and which of the given values.
 
 namespace Trikkos::Impl {
 
-template <class T, class Exec>
-using Array = Kokkos::View<T*, typename Exec::memory_space>;
+/// What the analysis finds out, where Exec works: the host reads it where it must know.
+struct TriangleFindings {
+  std::int64_t bad_row = Diagnosis::clear, bad_entry = Diagnosis::clear;  // the first ones
+  std::int64_t stored = 0, entries = 0;  // of all rows, of the triangle
+  std::int32_t last_level = -1;          // of a row
+  std::int32_t longest = 0;              // entries of a row, without the diagonal
+  std::int64_t segments = 0;             // of rows
+  std::int64_t slots = 0, imports = 0;   // of the largest part, of all parts
+  std::int64_t part_levels = 0;          // from the first to the last of each part, summed up
+  std::int64_t places = 0;               // of packed entries
+  Tickets tickets = {};                  // of the kernel that finds levels
 
-template <class T, class Exec>
-Array<T, Exec> new_array(const Exec& exec, const char* what, std::int64_t count) {
-  const std::string label = std::string("Trikkos::TriangularPlan::") + what;
-  return Array<T, Exec>(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), count);
-}
-
-template <class T>
-struct Fill {
-  T* to;
-  T value;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const { to[i] = value; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_matrix() const {
+    return bad_row == Diagnosis::clear && bad_entry == Diagnosis::clear;
+  }
 };
-template <class T, class Exec>
-void fill(const Exec& exec, T* to, std::int64_t count, const T& value) {
-  Kokkos::parallel_for("Trikkos::TriangularPlan::fill", range(exec, count), Fill<T>{to, value});
-}
+
 template <class T>
 struct Copy {
   const T* from;
   T* to;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const { to[i] = from[i]; }
+  std::int64_t count;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i < count) to[i] = from[i];
+  }
 };
-template <class T, class Exec>
-Array<T, Exec> new_array(const Exec& exec, const char* what, std::int64_t count, const T& value) {
-  const auto r = new_array<T>(exec, what, count);
-  fill(exec, r.data(), count, value);
-  return r;
+template <class T, class... Properties>
+Copy<T> copied(const Kokkos::View<T*, Properties...>& from,
+               const Kokkos::View<T*, Properties...>& to) {
+  return {from.data(), to.data(), static_cast<std::int64_t>(to.extent(0))};
+}
+template <class Exec, class... T>
+void copy(const Exec& exec, const Copy<T>&... copies) {
+  Kokkos::parallel_for("Trikkos::TriangularPlan::copy", range(exec, std::max({copies.count...})),
+                       all_of(copies...));
 }
 
 /// A CSR matrix as it was given, without values.
@@ -72,8 +79,8 @@ struct TriangleShape {
   KOKKOS_FORCEINLINE_FUNCTION bool wants(std::int64_t i, std::int64_t j) const {
     return i == j ? !unit : (j < i) == stored_lower;
   }
-  bool is_forward() const { return stored_lower != transposed; }
-  RowOrder natural() const { return {n, is_forward()}; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_forward() const { return stored_lower != transposed; }
+  KOKKOS_FORCEINLINE_FUNCTION RowOrder natural() const { return {n, is_forward()}; }
 };
 
 /// Row r of op(A) has the entries start[r] to start[r + 1]: the row that it needs, or r itself for
@@ -98,144 +105,213 @@ struct TriangleRows {
 template <class From>
 struct CopyRowMap {
   Strided<const From> from;
+  std::int64_t n, entries;
   std::int64_t* to;
+  TriangleFindings* findings;
 
-  /// Finds the first row that starts before the one before it.
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, std::int64_t& first_bad) const {
+  /// Finds the first row that starts before the one before it, or where there are no entries.
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     to[i] = static_cast<std::int64_t>(from[i]);
-    const bool is_bad = i == 0 ? from[0] != 0 : from[i] < from[i - 1];
-    if (is_bad && i < first_bad) first_bad = i;
+    const bool is_bad =
+        (i == 0 ? from[0] != 0 : from[i] < from[i - 1]) || (i == n && to[n] > entries);
+    if (is_bad) Kokkos::atomic_min(&findings->bad_row, i);
+    if (i == n) findings->stored = to[n];
   }
 };
 
+/// Finds the first column that the matrix does not have.
 struct CheckColumns {
   Strided<const std::int32_t> column;
   std::int64_t n;
+  TriangleFindings* findings;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k, std::int64_t& first_bad) const {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
     const bool is_bad = column[k] < 0 || column[k] >= n;
-    if (is_bad && k < first_bad) first_bad = k;
+    if (is_bad && k < findings->stored) Kokkos::atomic_min(&findings->bad_entry, k);
   }
 };
-
-template <class Exec, class Functor>
-std::int64_t find_first(const Exec& exec, const char* label, std::int64_t count,
-                        const Functor& functor) {
-  std::int64_t first = Diagnosis::clear;
-  Kokkos::parallel_reduce(label, range(exec, count), functor, Kokkos::Min<std::int64_t>(first));
-  exec.fence(label);
-  return first;
-}
-
-/// The row map in 64 bits. Waits.
-/// \throws std::invalid_argument for a matrix that is none
-template <class Exec, class Matrix>
-Array<std::int64_t, Exec> checked_row_map(const Exec& exec, const Matrix& A,
-                                          const char* function = "Trikkos::TriangularPlan") {
-  using Offset = typename decltype(A.row_map)::non_const_value_type;
-  const auto refuse = [&](const std::string& what) {
-    throw std::invalid_argument(std::string(function) + ": " + what);
-  };
-  const auto at = [](const char* name, std::int64_t i, std::int64_t value) {
-    return std::string(name) + "(" + std::to_string(i) + ") is " + std::to_string(value);
-  };
-  const std::int64_t n = A.rows(), entries = A.entries.extent(0);
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  if (n > most)
-    refuse("row_map has " + std::to_string(n) + " rows, expected at most " + std::to_string(most) +
-           " (32-bit entries)");
-  expect_extent(function, "values", "entries", A.values.extent(0), entries, "entries.extent(0)");
-
-  const auto row_map = new_array<std::int64_t>(exec, "row_map", n + 1);
-  if (n == 0) return row_map;  // nobody reads it
-  const auto offset = [&](std::int64_t i) {
-    return fetch(exec, row_map.data() + i, "Trikkos::TriangularPlan::row_map");
-  };
-  const std::int64_t bad_row =
-      find_first(exec, "Trikkos::TriangularPlan::check_row_map", n + 1,
-                 CopyRowMap<Offset>{strided<const Offset>(A.row_map), row_map.data()});
-  if (bad_row == 0) refuse(at("row_map", 0, offset(0)) + ", expected 0");
-  if (bad_row <= n)
-    refuse(at("row_map", bad_row, offset(bad_row)) + ", expected at least " +
-           std::to_string(offset(bad_row - 1)) + " as the one before");
-  if (offset(n) > entries)
-    refuse(at("row_map", n, offset(n)) + ", expected at most " + std::to_string(entries) +
-           " (entries.extent(0))");
-  return row_map;
-}
 
 template <class Matrix>
 Strided<const std::int32_t> columns_of(const Matrix& A) {
   return {reinterpret_cast<const std::int32_t*>(A.entries.data()), row_stride(A.entries)};
 }
 
-/// Waits.
-/// \throws std::invalid_argument for a column outside the matrix
-template <class Exec>
-void check_columns(const Exec& exec, Strided<const std::int32_t> column, std::int64_t n,
-                   std::int64_t entries, const char* function = "Trikkos::TriangularPlan") {
-  const std::int64_t k =
-      find_first(exec, "Trikkos::TriangularPlan::check_columns", entries, CheckColumns{column, n});
-  if (k == Diagnosis::clear) return;
-  throw std::invalid_argument(
-      std::string(function) + ": entries(" + std::to_string(k) + ") is " +
-      std::to_string(fetch(exec, &column[k], "Trikkos::TriangularPlan::entries")) +
-      ", expected 0 to " + std::to_string(n - 1) + " (" + std::to_string(n) + " rows)");
+/// The row map in 64 bits. Asynchronous: whether it is one is among the findings.
+template <class Exec, class Matrix>
+Array<std::int64_t, Exec> copied_row_map(const Exec& exec, Slabs<Exec>& memory, const Matrix& A,
+                                         TriangleFindings* findings) {
+  using Offset = typename decltype(A.row_map)::non_const_value_type;
+  const std::int64_t n = A.rows(), entries = A.entries.extent(0);
+  const auto row_map = memory.template array<std::int64_t>(exec, n + 1);
+  if (n == 0) return row_map;  // nobody reads it
+  Kokkos::parallel_for(
+      "Trikkos::TriangularPlan::check_row_map", range(exec, n + 1),
+      CopyRowMap<Offset>{strided<const Offset>(A.row_map), n, entries, row_map.data(), findings});
+  Kokkos::parallel_for("Trikkos::TriangularPlan::check_columns", range(exec, entries),
+                       CheckColumns{columns_of(A), n, findings});
+  return row_map;
+}
+template <class Matrix>
+void expect_csr_extents(const char* function, const Matrix& A) {
+  const std::int64_t n = A.rows(), entries = A.entries.extent(0);
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (n > most)
+    throw std::invalid_argument(std::string(function) + ": row_map has " + std::to_string(n) +
+                                " rows, expected at most " + std::to_string(most) +
+                                " (32-bit entries)");
+  expect_extent(function, "values", "entries", A.values.extent(0), entries, "entries.extent(0)");
+}
+
+/// \throws std::invalid_argument for a matrix that is none, as was found
+template <class Exec, class Matrix>
+void expect_matrix(const Exec& exec, const char* function, const Matrix& A,
+                   const Array<std::int64_t, Exec>& row_map, const TriangleFindings& found) {
+  if (found.is_matrix()) return;
+  const std::int64_t n = A.rows(), row = found.bad_row, k = found.bad_entry;
+  const auto at = [](const char* name, std::int64_t i, std::int64_t value) {
+    return std::string(name) + "(" + std::to_string(i) + ") is " + std::to_string(value) +
+           ", expected ";
+  };
+  const auto offset = [&](std::int64_t i) { return fetch(exec, row_map.data() + i, function); };
+  std::string what;
+  if (row == 0)
+    what = at("row_map", 0, offset(0)) + "0";
+  else if (row <= n && offset(row) < offset(row - 1))
+    what = at("row_map", row, offset(row)) + "at least " + std::to_string(offset(row - 1)) +
+           " as the one before";
+  else if (row <= n)
+    what = at("row_map", n, offset(n)) + "at most " + std::to_string(A.entries.extent(0)) +
+           " (entries.extent(0))";
+  else
+    what = at("entries", k, fetch(exec, &columns_of(A)[k], function)) + "0 to " +
+           std::to_string(n - 1) + " (" + std::to_string(n) + " rows)";
+  throw std::invalid_argument(std::string(function) + ": " + what);
+}
+
+/// The row map in 64 bits, of a matrix all of which has been looked at. Waits.
+/// \throws std::invalid_argument for a matrix that is none
+template <class Exec, class Matrix>
+Array<std::int64_t, Exec> checked_row_map(const Exec& exec, Slabs<Exec>& memory, const Matrix& A,
+                                          const char* function = "Trikkos::TriangularPlan") {
+  expect_csr_extents(function, A);
+  const auto findings = memory.template array<TriangleFindings>(exec, 1);
+  fill(exec, filled(findings, TriangleFindings{}));
+  const auto row_map = copied_row_map(exec, memory, A, findings.data());
+  expect_matrix(exec, function, A, row_map, fetch(exec, findings.data(), function));
+  return row_map;
 }
 
 // ---- rows of op(A)
 
-/// Counts the entries of each row, and those that are not wanted.
+/// Counts the entries of each row, if that can be done.
 struct CountEntries {
   CsrPattern A;
   TriangleShape shape;
   std::int64_t* count;
+  const TriangleFindings* findings;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, std::int64_t& ignored) const {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (!findings->is_matrix()) return;
+    std::int64_t wanted = 0;
     for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
       const std::int32_t j = A.column[k];
-      if (!shape.wants(i, j))
-        ++ignored;
-      else if (shape.transposed)
-        Kokkos::atomic_inc(count + j);
-      else
-        ++count[i];
+      if (!shape.wants(i, j)) continue;
+      ++wanted;
+      if (shape.transposed) Kokkos::atomic_inc(count + j);
     }
+    if (!shape.transposed) count[i] = wanted;
   }
 };
 
-/// From counts to starts, in place.
+/// From counts to starts, in place; the last is the sum of all, whatever was there.
 template <class Count>
 struct ExclusiveSum {
   Count* count;
+  std::int64_t size;
+  std::int64_t* total;  // or null
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, Count& sum, bool is_final) const {
-    const Count here = count[i];
-    if (is_final) count[i] = sum;
+    const bool is_last = i + 1 == size;
+    const Count here = is_last ? Count(0) : count[i];
+    if (is_final) {
+      count[i] = sum;
+      if (is_last && total != nullptr) *total = sum;
+    }
     sum += here;
   }
 };
 template <class Exec, class Count>
-void sum_up(const Exec& exec, Count* count, std::int64_t size) {
+void sum_up(const Exec& exec, Count* count, std::int64_t size, std::int64_t* total = nullptr) {
   Kokkos::parallel_scan("Trikkos::TriangularPlan::sum", range(exec, size),
-                        ExclusiveSum<Count>{count});
+                        ExclusiveSum<Count>{count, size, total});
 }
+
+/// Sorts the entries of each row by the rank of the row that is needed, what is stored twice by
+/// its place. The diagonal comes last. Rank: what rank[row] is called.
+template <class Rank>
+struct SortRows {
+  TriangleRows rows;
+  Rank rank;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    const std::int64_t begin = rows.start[row], count = rows.start[row + 1] - begin;
+    if (is_sorted(begin, count)) return;
+    for (std::int64_t i = count / 2; i-- > 0;) sift(begin, i, count);
+    for (std::int64_t i = count; i-- > 1;) {
+      swap(begin, begin + i);
+      sift(begin, 0, i);
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION bool is_before(std::int64_t a, std::int64_t b) const {
+    const std::int32_t x = rank[rows.needed[a]], y = rank[rows.needed[b]];
+    return x < y || (x == y && rows.source[a] < rows.source[b]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_sorted(std::int64_t begin, std::int64_t count) const {
+    for (std::int64_t i = 1; i < count; ++i)
+      if (is_before(begin + i, begin + i - 1)) return false;
+    return true;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void swap(std::int64_t a, std::int64_t b) const {
+    Kokkos::kokkos_swap(rows.needed[a], rows.needed[b]);
+    Kokkos::kokkos_swap(rows.source[a], rows.source[b]);
+  }
+  /// Restores the heap below i.
+  KOKKOS_INLINE_FUNCTION void sift(std::int64_t begin, std::int64_t i, std::int64_t count) const {
+    for (std::int64_t child = 2 * i + 1; child < count; child = 2 * i + 1) {
+      if (child + 1 < count && is_before(begin + child, begin + child + 1)) ++child;
+      if (!is_before(begin + i, begin + child)) return;
+      swap(begin + i, begin + child);
+      i = child;
+    }
+  }
+};
 
 struct FillRows {
   CsrPattern A;
   TriangleShape shape;
-  std::int64_t* next;  // free place of each row
+  std::int64_t* filled;  // see TrianglePattern
   TriangleRows rows;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    std::int64_t at = rows.start[i];
     for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
       const std::int32_t j = A.column[k];
       if (!shape.wants(i, j)) continue;
-      const std::int64_t at =
-          shape.transposed ? Kokkos::atomic_fetch_add(next + j, std::int64_t(1)) : next[i]++;
-      rows.needed[at] = shape.transposed ? static_cast<std::int32_t>(i) : j;
-      rows.source[at] = k;
+      if (shape.transposed)
+        add(rows.start[j] + Kokkos::atomic_fetch_add(filled + j, std::int64_t(1)),
+            static_cast<std::int32_t>(i), k);
+      else
+        add(at++, j, k);
     }
+    if (!shape.transposed) SortRows<RowOrder>{rows, shape.natural()}(i);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void add(std::int64_t at, std::int32_t row, std::int64_t k) const {
+    rows.needed[at] = row;
+    rows.source[at] = k;
   }
 };
 
@@ -243,32 +319,60 @@ struct FillRows {
 template <class Exec>
 struct TrianglePattern {
   TriangleShape shape;
+  Array<TriangleFindings, Exec> findings;
   Array<std::int64_t, Exec> start, source;
-  Array<std::int32_t, Exec> needed;
-  std::int64_t entries = 0, ignored = 0;
+  Array<std::int32_t, Exec> needed, level;   // level: of each row, once that is known
+  Array<std::int64_t, Exec> filled_entries;  // transposed: of each row, so far
+  std::int64_t entries = 0;
 
   TriangleRows rows() const { return {start.data(), needed.data(), source.data()}; }
 };
 
-/// Rows in which entries are in no particular order, if transposed in one that may differ from run
-/// to run. Waits.
+/// Memory for what is known of as many rows, with initial values. Asynchronous.
 template <class Exec>
-TrianglePattern<Exec> triangle_pattern(const Exec& exec, const CsrPattern& A,
-                                       const TriangleShape& shape) {
-  TrianglePattern<Exec> r{shape, {}, {}, {}};
-  r.start = new_array<std::int64_t>(exec, "start", shape.n + 1, std::int64_t(0));
-  Kokkos::parallel_reduce("Trikkos::TriangularPlan::count", range(exec, shape.n),
-                          CountEntries{A, shape, r.start.data()}, r.ignored);
-  sum_up(exec, r.start.data(), shape.n + 1);
-  r.entries = fetch(exec, r.start.data() + shape.n, "Trikkos::TriangularPlan::start");
-  r.needed = new_array<std::int32_t>(exec, "needed", r.entries);
-  r.source = new_array<std::int64_t>(exec, "source", r.entries);
-  const auto next = new_array<std::int64_t>(exec, "next", shape.n + 1);
-  Kokkos::parallel_for("Trikkos::TriangularPlan::copy", range(exec, shape.n),
-                       Copy<std::int64_t>{r.start.data(), next.data()});
+TrianglePattern<Exec> new_pattern(const Exec& exec, Slabs<Exec>& memory,
+                                  const TriangleShape& shape) {
+  TrianglePattern<Exec> r{shape, {}, {}, {}, {}, {}, {}};
+  r.findings = memory.template array<TriangleFindings>(exec, 1);
+  r.start = memory.template array<std::int64_t>(exec, shape.n + 1);
+  r.level = memory.template array<std::int32_t>(exec, shape.n);
+  r.filled_entries = memory.template array<std::int64_t>(exec, shape.transposed ? shape.n : 0);
+  fill(exec, filled(r.findings, TriangleFindings{}), filled(r.start, std::int64_t(0)),
+       filled(r.level, -1), filled(r.filled_entries, std::int64_t(0)));
+  return r;
+}
+/// Where rows begin, and among the findings how many entries there are. Asynchronous.
+template <class Exec>
+void count_entries(const Exec& exec, const TrianglePattern<Exec>& pattern, const CsrPattern& A) {
+  const std::int64_t n = pattern.shape.n;
+  TriangleFindings* const findings = pattern.findings.data();
+  Kokkos::parallel_for("Trikkos::TriangularPlan::count", range(exec, n),
+                       CountEntries{A, pattern.shape, pattern.start.data(), findings});
+  sum_up(exec, pattern.start.data(), n + 1, &findings->entries);
+}
+/// Entries in the order of elimination, the diagonal last. Asynchronous.
+template <class Exec>
+void fill_rows(const Exec& exec, Slabs<Exec>& memory, TrianglePattern<Exec>& pattern,
+               const CsrPattern& A, std::int64_t entries) {
+  const TriangleShape& shape = pattern.shape;
+  pattern.entries = entries;
+  pattern.needed = memory.template array<std::int32_t>(exec, entries);
+  pattern.source = memory.template array<std::int64_t>(exec, entries);
   Kokkos::parallel_for("Trikkos::TriangularPlan::fill_rows", range(exec, shape.n),
-                       FillRows{A, shape, next.data(), r.rows()});
-  exec.fence("Trikkos::TriangularPlan::fill_rows");  // before `next` is freed
+                       FillRows{A, shape, pattern.filled_entries.data(), pattern.rows()});
+  if (shape.transposed)
+    Kokkos::parallel_for("Trikkos::TriangularPlan::sort_pattern", range(exec, shape.n),
+                         SortRows<RowOrder>{pattern.rows(), shape.natural()});
+}
+
+/// Of a matrix that has been checked. Waits.
+template <class Exec>
+TrianglePattern<Exec> triangle_pattern(const Exec& exec, Slabs<Exec>& memory, const CsrPattern& A,
+                                       const TriangleShape& shape) {
+  auto r = new_pattern(exec, memory, shape);
+  count_entries(exec, r, A);
+  constexpr auto label = "Trikkos::TriangularPlan::entries";
+  fill_rows(exec, memory, r, A, fetch(exec, r.findings.data(), label).entries);
   return r;
 }
 

@@ -127,17 +127,17 @@ struct PlaceSegments {
 template <class Exec>
 struct TriangleSegments {
   TrianglePattern<Exec> pattern;  // of segments, in place of rows
-  Array<std::int32_t, Exec> row_of, level;
+  Array<std::int32_t, Exec> row_of;
 };
 
 /// Nothing where no row is long. Waits.
 /// \param pattern  entries of a row sorted by level
 template <class Exec>
-TriangleSegments<Exec> divide_rows(const Exec& exec, const TrianglePattern<Exec>& pattern,
-                                   const Array<std::int32_t, Exec>& level) {
+TriangleSegments<Exec> divide_rows(const Exec& exec, Slabs<Exec>& memory,
+                                   const TrianglePattern<Exec>& pattern) {
   const std::int64_t n = pattern.shape.n;
   const TriangleRows rows = pattern.rows();
-  const auto first = new_array<std::int64_t>(exec, "first_segment", n + 1, std::int64_t(0));
+  const auto first = memory.template array<std::int64_t>(exec, n + 1);
   Kokkos::parallel_for("Trikkos::TriangularPlan::count_segments", range(exec, n),
                        CountSegments{rows, first.data()});
   sum_up(exec, first.data(), n + 1);
@@ -146,31 +146,30 @@ TriangleSegments<Exec> divide_rows(const Exec& exec, const TrianglePattern<Exec>
   if (count == n || count > limit) return {};
 
   TriangleSegments<Exec> r;
-  r.pattern.shape = pattern.shape;
-  r.pattern.shape.n = count;
-  r.pattern.entries = pattern.entries + count - n;
-  r.pattern.ignored = pattern.ignored;
-  r.pattern.start = new_array<std::int64_t>(exec, "start", count + 1, std::int64_t(0));
-  r.pattern.needed = new_array<std::int32_t>(exec, "needed", r.pattern.entries);
-  r.pattern.source = new_array<std::int64_t>(exec, "source", r.pattern.entries);
-  r.row_of = new_array<std::int32_t>(exec, "row_of", count);
-  r.level = new_array<std::int32_t>(exec, "level", count);
+  TrianglePattern<Exec>& to = r.pattern;
+  to.shape = pattern.shape;
+  to.shape.n = count;
+  to.entries = pattern.entries + count - n;
+  to.findings = pattern.findings;
+  // With what the analysis makes of them.
+  const std::int64_t words = 2 * (count + 1 + to.entries) + 12 * count + to.entries + 4096;
+  memory.reserve(exec, memory.template bytes_of<std::int32_t>(words));
+  to.start = memory.template array<std::int64_t>(exec, count + 1);
+  to.source = memory.template array<std::int64_t>(exec, to.entries);
+  to.needed = memory.template array<std::int32_t>(exec, to.entries);
+  to.level = memory.template array<std::int32_t>(exec, count);
+  r.row_of = memory.template array<std::int32_t>(exec, count);
   const SegmentOrder segments{first.data(), pattern.shape.is_forward()};
   Kokkos::parallel_for("Trikkos::TriangularPlan::number_segments", range(exec, n),
                        NumberSegments{segments, r.row_of.data()});
-  const FillSegments fill{rows,
-                          segments,
-                          r.row_of.data(),
-                          level.data(),
-                          r.pattern.start.data(),
-                          r.pattern.rows(),
-                          r.level.data()};
+  const FillSegments fill{
+      rows,      segments,       r.row_of.data(), pattern.level.data(), to.start.data(),
+      to.rows(), to.level.data()};
   Kokkos::parallel_for("Trikkos::TriangularPlan::measure_segments",
                        range<FillSegments::Count>(exec, count), fill);
-  sum_up(exec, r.pattern.start.data(), count + 1);
+  sum_up(exec, to.start.data(), count + 1);
   Kokkos::parallel_for("Trikkos::TriangularPlan::fill_segments",
                        range<FillSegments::Fill>(exec, count), fill);
-  exec.fence("Trikkos::TriangularPlan::segments");  // before what it worked in is freed
   return r;
 }
 

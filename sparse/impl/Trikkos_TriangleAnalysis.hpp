@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_TRIANGLEANALYSIS_HPP
+#define TRIKKOS_IMPL_TRIANGLEANALYSIS_HPP
+
+#include <impl/Trikkos_LevelSetSolve.hpp>
+#include <impl/Trikkos_PointToPoint.hpp>
+#include <impl/Trikkos_TriangleParts.hpp>
+#include <impl/Trikkos_TriangleSegments.hpp>
+#include <impl/Trikkos_TriangularChoice.hpp>
+
+/// \file
+/// From the pattern of a matrix to the order in which its rows are solved, and by what. On a device
+/// it is short kernels, and what takes time is to launch them, to allocate and to wait: one slab
+/// for nearly all arrays, and waits only where the host must know a number to go on.
+
+namespace Trikkos::Impl {
+
+/// Its arrays are gone with it.
+template <class T, class Exec>
+class TriangleAnalysis {
+  static constexpr bool on_host = is_host_v<Exec>;
+  static constexpr auto function = "Trikkos::TriangularPlan";
+
+ public:
+  /// Waits, but not for its last kernels.
+  template <class Matrix>
+  TriangleAnalysis(const Exec& exec, const Matrix& A, const TriangularOptions& options)
+      : m_options(options), size(A.rows()) {
+    expect_csr_extents(function, A);
+    m_memory.reserve(exec, expected_bytes(A.entries.extent(0)));
+    pattern = new_pattern(exec, m_memory,
+                          {size, A.uplo == Uplo::lower, A.diag == Diag::unit,
+                           m_options.transpose() != Transpose::none});
+    const auto row_map = copied_row_map(exec, m_memory, A, pattern.findings.data());
+    const CsrPattern given{row_map.data(), columns_of(A)};
+    count_entries(exec, pattern, given);
+    read_findings(exec);
+    expect_matrix(exec, function, A, row_map, found);
+    fill_rows(exec, m_memory, pattern, given, found.entries);
+    find_levels(exec, m_memory, pattern, given);
+    read_findings(exec);
+    levels = order_by_level(exec, m_memory, natural(), pattern.level, found.last_level);
+    rank_rows(exec);
+    choose(exec);
+    arrange(exec);
+    measure(exec);
+  }
+
+  bool is_divided() const { return row_of.extent(0) > 0; }
+  bool spins() const {
+    return choice.algorithm == TriangularAlgorithm::sync_free ||
+           choice.algorithm == TriangularAlgorithm::blocked;
+  }
+  /// Rows, or segments of them.
+  std::int64_t positions() const { return pattern.shape.n; }
+  RowOrder natural() const { return pattern.shape.natural(); }
+
+ private:
+  TriangularOptions m_options;
+  Slabs<Exec> m_memory{"scratch"};
+
+ public:
+  std::int64_t size;
+  TriangleFindings found;
+  TrianglePattern<Exec> pattern;     // of rows, or of segments
+  Array<std::int32_t, Exec> row_of;  // of a segment, or empty
+  LevelOrder<Exec> levels;           // of rows
+  // Rows, or segments, in an order in which none needs one behind it, and where each is: by level
+  // (device) or elimination (host).
+  Array<std::int32_t, Exec> by_rank, rank;
+  TriangularChoice choice{};
+  PointToPointSchedule schedule;
+  PartSizes<Exec> sizes;
+  PartOrder<Exec> parts;
+  // Which row, or segment, is solved at each position, its entries, where slices begin.
+  Array<std::int32_t, Exec> row, length;
+  Array<std::int64_t, Exec> slice;
+  int slice_bits = 0;
+
+ private:
+  template <class Index>
+  auto array(const Exec& exec, std::int64_t count) {
+    return m_memory.template array<Index>(exec, count);
+  }
+  /// What it takes of m_memory where rows are not divided.
+  std::int64_t expected_bytes(std::int64_t entries) const {
+    constexpr std::int64_t slices = on_host ? 8 : 1, lines = 32 * 256;
+    const std::int64_t transposed = m_options.transpose() != Transpose::none ? 8 : 0;
+    return size * (2 * 8 + 10 * 4 + slices + transposed) + entries * (4 + 8) + lines;
+  }
+  void read_findings(const Exec& exec) { found = fetch(exec, pattern.findings.data(), function); }
+
+  /// Rows, or segments where some are long, and their entries, in the order in which they are
+  /// summed up.
+  void rank_rows(const Exec& exec) {
+    if constexpr (on_host) {
+      by_rank = rank = natural_order(exec);
+      return;
+    } else {
+      by_rank = levels.row;
+      rank = levels.position;
+      Kokkos::parallel_for("Trikkos::TriangularPlan::sort_rows", range(exec, size),
+                           SortRows<const std::int32_t*>{pattern.rows(), rank.data()});
+      if (!may_spin() || found.longest <= SegmentOrder::most) return;
+      const auto segments = divide_rows(exec, m_memory, pattern);
+      if (segments.row_of.extent(0) == 0) return;
+      pattern = segments.pattern;
+      row_of = segments.row_of;
+      found.longest = SegmentOrder::most;
+      const auto order = order_by_level(exec, m_memory, natural(), pattern.level, found.last_level);
+      by_rank = order.row;
+      rank = order.position;
+    }
+  }
+  /// Whether rows may wait for each other in a kernel.
+  bool may_spin() const {
+    using enum TriangularAlgorithm;
+    const TriangularAlgorithm wanted = m_options.algorithm();
+    if (wanted == automatic) return spin_safe_v<Exec> && levels.levels() > levels_for_launches;
+    return wanted == sync_free || wanted == blocked;
+  }
+
+  void choose(const Exec& exec) {
+    using enum TriangularAlgorithm;
+    const TriangularAlgorithm wanted = m_options.algorithm();
+    const std::int64_t count = levels.levels();
+    if constexpr (on_host)
+      if (wanted == automatic || wanted == point_to_point)
+        schedule = point_to_point_schedule(pattern.rows(), natural(), exec.concurrency());
+    if constexpr (spin_safe_v<Exec>)
+      if (wanted == blocked || (wanted == automatic && !on_host && count > levels_without_parts)) {
+        const std::int64_t bytes = granted_scratch<Exec>() - scratch_reserved(1024);
+        const bool large_only = wanted == automatic && is_wide(size, count);
+        sizes = part_sizes(exec, pattern, rank, bytes / static_cast<std::int64_t>(sizeof(T)),
+                           large_only, found.longest);
+      }
+    choice = {wanted, "it was asked for"};
+    if (wanted == blocked && !sizes.fit())
+      choice = {sync_free, "parts of it do not fit into scratch"};
+    if (wanted == automatic)
+      choice = choose_triangular_algorithm(
+          {size, count, on_host, spin_safe_v<Exec>, sizes.fit(), sizes.imports, sizes.rows_of_level,
+           threads_of_part(sizes.rows_of_part), static_cast<int>(exec.concurrency()),
+           schedule.speedup});
+  }
+
+  void arrange(const Exec& exec) {
+    using enum TriangularAlgorithm;
+    length = array<std::int32_t>(exec, positions());
+    if constexpr (spin_safe_v<Exec>)
+      if (choice.algorithm == blocked) {
+        row = array<std::int32_t>(exec, positions());
+        parts = order_parts(exec, m_memory, pattern, sizes, by_rank, rank, row, length);
+        return;
+      }
+    row = order_of_rows(exec);
+    Kokkos::parallel_for("Trikkos::TriangularPlan::measure", range(exec, positions()),
+                         MeasureRows{pattern.rows(), row.data(), length.data()});
+  }
+  /// Except for `blocked`.
+  Array<std::int32_t, Exec> order_of_rows(const Exec& exec) {
+    using enum TriangularAlgorithm;
+    if constexpr (on_host) {
+      if (choice.algorithm == serial) return by_rank;
+      if (choice.algorithm == point_to_point) {
+        const auto r = array<std::int32_t>(exec, size);
+        std::copy(schedule.row.begin(), schedule.row.end(), r.data());
+        schedule.row = {};
+        return r;
+      }
+    }
+    return choice.algorithm == level_set ? levels.row : by_rank;
+  }
+  Array<std::int32_t, Exec> natural_order(const Exec& exec) {
+    const auto r = array<std::int32_t>(exec, size);
+    Kokkos::parallel_for("Trikkos::TriangularPlan::list", range(exec, size),
+                         ListRows{natural(), r.data()});
+    return r;
+  }
+
+  /// Slices, and how many places they have.
+  void measure(const Exec& exec) {
+    slice_bits = on_host ? 0 : 5;
+    measure_slices(exec);
+    // One long row in a slice may cost a lot of memory. Segments are short.
+    if (spins() || found.places <= 2 * pattern.entries + 32) return;
+    slice_bits = 0;
+    measure_slices(exec);
+  }
+  void measure_slices(const Exec& exec) {
+    const std::int64_t slices = (positions() + (std::int64_t(1) << slice_bits) - 1) >> slice_bits;
+    slice = array<std::int64_t>(exec, slices + 1);
+    Kokkos::parallel_for("Trikkos::TriangularPlan::measure_slices", range(exec, slices),
+                         MeasureSlices{length.data(), positions(), slice_bits, slice.data()});
+    sum_up(exec, slice.data(), slices + 1, &pattern.findings.data()->places);
+    found.places = fetch(exec, &pattern.findings.data()->places, function);
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
