@@ -14,6 +14,13 @@ inline constexpr std::int64_t levels_for_launches = 4;
 /// Up to these parts do not pay. H200: 13 us for 20 at 8 and 12 levels, 25 us for 22 at 44.
 inline constexpr std::int64_t levels_without_parts = 20;
 
+/// Times one thread that point_to_point must promise. Two cores of an EPYC, 12 matrices, both
+/// triangles: those that promise 1.29 to 1.8 took 0.54 to 0.87 of the time of one thread with both
+/// cores on one cache (memplus upwards and ScaleMicrogrid downwards, up to 0.86); those that
+/// promise 1.22 and less (Dubcova1, ACTIVSg200, 2dcyl1, whose solves take 20 to 150 us) 0.85
+/// to 1.7.
+inline constexpr double least_speedup = 1.25;
+
 /// Levels of so many rows in the mean keep a device busy.
 inline bool is_wide(std::int64_t rows, std::int64_t levels) { return rows >= 1000 * levels; }
 
@@ -37,8 +44,8 @@ inline TriangularChoice choose_triangular_algorithm(const TriangleFacts& facts) 
   using enum TriangularAlgorithm;
   if (facts.on_host) {
     if (facts.threads == 1) return {serial, "there is one thread"};
-    // The margin is for what the model of the schedule does not know.
-    if (facts.speedup < 1.3) return {serial, "its levels are too thin to be worth dividing"};
+    if (facts.speedup < least_speedup)
+      return {serial, "its levels are too thin to be worth dividing"};
     return {point_to_point, "its levels have work for all threads"};
   }
   if (!facts.spin_safe) return {level_set, "threads of this device must not wait for each other"};
