@@ -53,19 +53,19 @@ KOKKOS_INLINE_FUNCTION auto evaluated(const Computed<F>& A, const Team& team, ch
 }  // namespace Impl
 
 /// As for a stored matrix, with room for the coefficients.
-template <class F>
-KOKKOS_INLINE_FUNCTION constexpr std::size_t team_scratch_bytes(const Computed<F>& A,
-                                                                const Options& options = {}) {
-  return team_scratch_bytes<typename Computed<F>::value_type, Computed<F>::half_bandwidth>(
-             A.n, options, A.boundary) +
+template <class Matrix>
+requires Impl::is_computed_v<Matrix> KOKKOS_INLINE_FUNCTION constexpr std::size_t
+team_scratch_bytes(const Matrix& A, const Options& options = {}) {
+  return team_scratch_bytes<typename Matrix::value_type, Matrix::half_bandwidth>(A.n, options,
+                                                                                 A.boundary) +
          8 + Impl::coefficient_bytes(A);  // Kokkos aligns each allocation
 }
 /// The same for one thread.
-template <class F>
-KOKKOS_INLINE_FUNCTION constexpr std::size_t thread_memory_bytes(const Computed<F>& A,
-                                                                 const Options& options = {}) {
-  return thread_memory_bytes<typename Computed<F>::value_type, Computed<F>::half_bandwidth>(
-             A.n, options, A.boundary) +
+template <class Matrix>
+requires Impl::is_computed_v<Matrix> KOKKOS_INLINE_FUNCTION constexpr std::size_t
+thread_memory_bytes(const Matrix& A, const Options& options = {}) {
+  return thread_memory_bytes<typename Matrix::value_type, Matrix::half_bandwidth>(A.n, options,
+                                                                                  A.boundary) +
          Impl::coefficient_bytes(A);
 }
 

@@ -68,6 +68,11 @@ template <class Size, class F>
 Computed(Size, F, Boundary) -> Computed<F>;
 
 namespace Impl {
+template <class M>
+inline constexpr bool is_computed_v = false;
+template <class F>
+inline constexpr bool is_computed_v<Computed<F>> = true;
+
 template <class F>
 using SystemsOf = ComputedSystems<typename Computed<F>::value_type, Computed<F>::half_bandwidth, F>;
 
