@@ -120,9 +120,10 @@ void incomplete_factors(const Exec& exec) {
   static_cast<void>(Trikkos::solve(exec, bicgstab, A, lu, b, x));
 }
 /// The way to levels where threads must not wait for each other.
-[[maybe_unused]] void levels(const Exec& exec, const Trikkos::Impl::TrianglePattern<Exec>& pattern,
+[[maybe_unused]] void levels(const Exec& exec, Trikkos::Impl::Slabs<Exec>& memory,
+                             const Trikkos::Impl::TrianglePattern<Exec>& pattern,
                              const Trikkos::Impl::CsrPattern& given) {
-  Trikkos::Impl::levels_by_rounds(exec, pattern, given, nullptr);
+  Trikkos::Impl::levels_by_rounds(exec, memory, pattern, given, nullptr);
 }
 
 template <class Exec>

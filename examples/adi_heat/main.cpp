@@ -29,7 +29,7 @@ struct Size {
 void changes(const Exec& exec, double s, int axes, const Field& u, const Field& change) {
   const std::int64_t n = u.extent_int(0), planes = u.extent_int(2);
   Kokkos::parallel_for(
-      "right-hand sides", points_of(exec, u),
+      "right-hand sides", Example::points_of(exec, u),
       KOKKOS_LAMBDA(std::int64_t i, std::int64_t j, std::int64_t k) {
         double sum = -2 * axes * u(i, j, k);
         if (i > 0) sum += u(i - 1, j, k);
@@ -60,17 +60,17 @@ Outcome heat(const Exec& exec, const Size& size, const Example::Show& show) {
 
   const Field u("u", n, n, planes), change("change", n, n, planes);
   const Example::ExactHeat exact{axes, h};
-  set(exec, exact, u);
+  Example::set(exec, exact, u);
   const double seconds = Example::march(exec, size.steps, show.progress, [&](std::int64_t) {
     changes(exec, s, axes, u, change);
     for (int axis = 0; axis < axes; ++axis) {
       const auto lines = Trikkos::along(change, axis);
       Trikkos::solve(exec, plan, lines, lines);
     }
-    add(exec, change, u);
+    Example::add(exec, change, u);
   });
   if (show.picture != nullptr) draw(u, *show.picture);
-  return {largest_error(exec, u, exact, end_time), seconds, plan.status(exec), plan.algorithm()};
+  return {Example::largest_error(exec, u, exact, end_time), seconds, plan.status(exec), plan.algorithm()};
 }
 
 int run(int argc, char* argv[]) {
