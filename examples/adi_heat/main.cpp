@@ -70,7 +70,8 @@ Outcome heat(const Exec& exec, const Size& size, const Example::Show& show) {
     Example::add(exec, change, u);
   });
   if (show.picture != nullptr) draw(u, *show.picture);
-  return {Example::largest_error(exec, u, exact, end_time), seconds, plan.status(exec), plan.algorithm()};
+  return {Example::largest_error(exec, u, exact, end_time), seconds, plan.status(exec),
+          plan.algorithm()};
 }
 
 int run(int argc, char* argv[]) {

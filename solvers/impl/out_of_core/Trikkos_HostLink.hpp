@@ -111,7 +111,8 @@ class HostLink {
     } else if constexpr (is_host_v<Exec>) {
       copy_window(m_exec, from.read_only(), to.at, w, false, is_by_system(to.at, w));
     } else {
-      m_taken = 0;  // what was loaded has left it by then
+      if (m_arriving) finish();  // of a chunk before, in the same memory
+      m_taken = 0;               // what was loaded has left it by then
       T* const staged = stage(w);
       copy_out(staged, from.data, w.count());
       m_arriving = {packed(staged, w, by_system).read_only(), to.at, w};
