@@ -13,7 +13,7 @@
 #include <impl/partition/Trikkos_SegmentTree.hpp>
 
 /// \file
-/// `segmented` and `spike` for interleaved systems on a device. A thread has a partition of one
+/// `segmented` for interleaved systems on a device. A thread has a partition of one
 /// system, neighbouring threads have neighbouring systems, and so each row of a warp is whole lines
 /// of memory, which go straight to registers: only the way back lies in scratch.
 ///
@@ -116,10 +116,7 @@ struct ThreadShape {
     if (n == 0) return;
     threads = most_threads;
     while (threads > least_threads && n > most_kept(threads) + not_kept_alone) threads /= 2;
-    constexpr bool can = requires(const ThreadRows<T, W, Bands<T, W>>& r, T& last) {
-      Elimination::reduce_alone(r, last);
-    };
-    is_alone = can && wanted == 0 && n <= most_kept(threads) + not_kept_alone &&
+    is_alone = wanted == 0 && n <= most_kept(threads) + not_kept_alone &&
                Elimination::rows_in_one_go(n) == n;
     if (is_alone) {
       rows = static_cast<int>(n);
@@ -351,16 +348,20 @@ struct SubstituteInThreads : ThreadSystems<T, Elimination, Matrices> {
   }
 };
 
-/// `segmented` or `spike` for interleaved systems on a device.
+/// `segmented` for interleaved systems on a device.
 template <class T, class Exec, class Elimination>
 class InterleavedSystems {
   static constexpr int W = Elimination::half_bandwidth;
-  using Teams = Kokkos::TeamPolicy<Exec>;
 
  public:
+  /// Whether there is a way with systems by themselves, as in `segmented`.
+  static constexpr bool is_for_it = requires(const ThreadRows<T, W, Bands<T, W>>& r, T& last) {
+    Elimination::reduce_alone(r, last);
+  };
+
   InterleavedSystems(const Shape& shape, const Options& options)
       : m_shape(Elimination{}, shape.n, options.partition_size()),
-        m_is_used(shape.interleaved && shape.count * m_shape.links >= least_threads &&
+        m_is_used(is_for_it && shape.interleaved && shape.count * m_shape.links >= least_threads &&
                   m_shape.links <= most_links &&
                   (m_shape.is_alone || m_shape.links >= least_links)) {}
 
@@ -373,22 +374,18 @@ class InterleavedSystems {
   std::int64_t at_least() const { return m_is_used ? most_threads / m_shape.links : 1; }
 
   template <class Matrices>
-  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+  requires(is_for_it) void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     const SystemTiles tiles(problem.slab(), m_shape.threads);
     const ThreadSystems<T, Elimination, Matrices> all{problem, m_shape, tiles};
-    if constexpr (requires(ThreadRows<T, W, MatrixOf<Matrices>> & r, T & last) {
-                    Elimination::reduce_alone(r, last);
-                  })
-      if (m_shape.is_alone) {
-        SolveInThreads<T, Elimination, Matrices> kernel{all};
-        if (problem.resets) {
-          kernel.problem.resets = false;
-          Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
-                               ResetDiagnosis{problem.diagnosis});
-        }
-        return launch(exec, "solve_in_threads", kernel,
-                      m_shape.scratch_bytes(kernel.kept(m_shape)));
+    if (m_shape.is_alone) {
+      SolveInThreads<T, Elimination, Matrices> kernel{all};
+      if (problem.resets) {
+        kernel.problem.resets = false;
+        Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
+                             ResetDiagnosis{problem.diagnosis});
       }
+      return launch(exec, "solve_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)));
+    }
     launch(exec, "reduce_in_threads", ReduceInThreads<T, Elimination, Matrices>{all}, 0);
     launch_chain(exec, all);
     const SubstituteInThreads<T, Elimination, Matrices> kernel{all};

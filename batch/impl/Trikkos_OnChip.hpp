@@ -305,7 +305,7 @@ struct SolveOnChip {
 };
 
 /// `segmented` or `spike` on a device: on chip where a team can hold a system, else in two passes;
-/// many interleaved systems by a thread each, or for each partition.
+/// `segmented` of many interleaved systems by a thread each, or for each partition.
 template <class T, class Exec, class Elimination>
 class DeviceSystems {
   static constexpr int W = Elimination::half_bandwidth;
@@ -335,8 +335,9 @@ class DeviceSystems {
   template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     const bool interleaved = problem.count() > 1 && is_interleaved(problem);
-    if (interleaved && m_by_threads.is_for(problem.slab()))
-      return m_by_threads.solve(exec, problem);
+    if constexpr (decltype(m_by_threads)::is_for_it)
+      if (interleaved && m_by_threads.is_for(problem.slab()))
+        return m_by_threads.solve(exec, problem);
     if (!m_on_chip) return m_passes.solve(exec, problem);
     if (interleaved)
       launch<true>(exec, problem);
