@@ -310,6 +310,7 @@ TEST(TEST_CATEGORY, refinement_guards_each_right_hand_side_by_itself) {
     // enough to fill lanes, which is another way than alone: the same bits where refinement has
     // nothing left to do
     neighbours<float>(Gallery::uniform_dominant, 100, 20, options);
+    neighbours<float>(Gallery::uniform, 100, 3, options);
     neighbours<Kokkos::complex<double>>(Gallery::uniform_dominant, 100, 7, options);
   }
 }
