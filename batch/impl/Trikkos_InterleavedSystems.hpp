@@ -22,7 +22,7 @@
 
 namespace Trikkos::Impl {
 
-/// What the kernels share: the systems of a team, one for each `lane`, and the partition of each.
+/// What the kernels share: the systems of a team, one a thread, and the partition of each.
 template <class T, class Elimination, class Matrices>
 struct ThreadSystems {
   static constexpr int W = Elimination::half_bandwidth;
