@@ -111,10 +111,11 @@ class LaneStaging {
 
   void put(const Vectors<const T>& v, int j) {
     const int shift = j < 2 * W + 1 ? j - W : 0;
-    m_source[m_end++] = {v.data, v.row_stride, std::max<std::int64_t>(0, -shift),
-                         std::min(m_n, m_n - shift),
+    const std::int64_t first = std::max<std::int64_t>(0, -shift), end = std::min(m_n, m_n - shift);
+    if (first >= end) return;  // a matrix smaller than its band is wide
+    m_source[m_end++] = {v.data, v.row_stride, first, end,
                          m_to + j * LaneStage<T, W>::array_words(m_n, m_width)};
-    if (m_end == 1) m_next.row = m_source[0].first;
+    if (m_end == 1) m_next.row = first;
   }
   KOKKOS_FORCEINLINE_FUNCTION void step(Cursor& c) const {
     if (++c.row < m_source[c.from].end) return;
