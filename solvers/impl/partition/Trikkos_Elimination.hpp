@@ -107,7 +107,7 @@ KOKKOS_FORCEINLINE_FUNCTION void back_substitute(const Rows& rows, typename Rows
   const auto inner = rows.inner_rows();
   TRIKKOS_UNROLL(2)
   for (typename Rows::index_type k = first; k >= last; --k) {
-    const BackRow<V> row = rows.kept(k - shift);
+    const auto& row = rows.kept(k - shift);  // g++ copies lanes in halves, whose loads then wait
     V v = fused(-row.r, after, fused(-row.q, next, row.f));
     rows.store(k, next);
     if (Rows::ragged && k >= inner) {

@@ -98,7 +98,9 @@ struct LanePartitions {
     for (int l = 0; l < width; ++l) mask[l] = k < length(l) ? -1 : 0;
     return mask;
   }
+  /// Only the pass that goes back keeps rows, and writes x.
   KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V, W>& row) const {
+    if constexpr (!ComputedMatrices<Matrix>) ask<true>(x, k);
     back[k] = row;
   }
   KOKKOS_FORCEINLINE_FUNCTION const BackRow<V, W>& kept(std::int64_t k) const { return back[k]; }
@@ -120,11 +122,14 @@ struct LanePartitions {
   /// Lanes lie far apart, in more streams than the hardware prefetches. So each step asks for one
   /// cache line of the tile that comes next, which is contiguous.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t k) const {
-    KOKKOS_IF_ON_HOST((const std::int64_t i = prefetched + k * width;
-                       for (const auto& band
-                            : A.band) __builtin_prefetch(band.data + i * band.stride);
-                       __builtin_prefetch(b.data + i * b.stride);))
-    static_cast<void>(k);
+    for (const auto& band : A.band) ask<false>(band, k);
+    ask<false>(b, k);
+  }
+  template <bool to_write, class Number>
+  KOKKOS_FORCEINLINE_FUNCTION void ask(const Strided<Number>& from, std::int64_t k) const {
+    constexpr int second_level = 2;
+    [[maybe_unused]] const Number* const p = from.data + (prefetched + k * width) * from.stride;
+    KOKKOS_IF_ON_HOST((__builtin_prefetch(p, to_write, second_level);))
   }
   KOKKOS_FORCEINLINE_FUNCTION V load(const Strided<const T>& from, std::int64_t k) const {
     return gathered(from.data + (first_row + k) * from.stride, stride * from.stride,

@@ -47,13 +47,13 @@ KOKKOS_FORCEINLINE_FUNCTION float rough_root(const float& v) {
 template <class V>
 requires is_lanes_v<V> KOKKOS_FUNCTION V rough_root(const V&);
 #else
-/// Two Newton steps from an integer's guess, in numbers or lanes.
-template <class V, class Words>
-KOKKOS_FORCEINLINE_FUNCTION V refined_root(const V& v, const Words& guess) {
-  const V half = constant<V>(-0.5) * v;
-  V y = guess;
-  for (int k = 0; k < 2; ++k) y = fused(y, fused(half, y * y, constant<V>(0.5)), y);
-  return y;
+/// A step of third order from an integer's guess, in numbers or lanes: 1 / sqrt(1 - e) is nearly
+/// 1 + e / 2 + 3 e^2 / 8, |e| < 0.07. NaN for Inf and NaN.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V refined_root(const V& v, const V& guess) {
+  const V e = fused(-(v * guess), guess, constant<V>(1));
+  const V rest = fused(constant<V>(0.3755322), e, constant<V>(0.5010938));  // within 2.6e-5
+  return fused(guess * e, rest, guess + (v - v));
 }
 template <class T>
 requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T rough_root(const T& v) {
@@ -69,7 +69,7 @@ requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T rough_root(co
   const Word guess = magic - (Kokkos::bit_cast<Word>(v) >> 1);
   const T y = refined_root(v, Kokkos::bit_cast<T>(guess));
   if (v < Kokkos::Experimental::norm_min_v<T>) return Kokkos::Experimental::infinity_v<T>;
-  return v - v + y;  // NaN for Inf and NaN
+  return y;
 #  endif
 }
 template <class V>
@@ -85,8 +85,7 @@ requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION V rough_root(const V& v) {
       sizeof(Word) == 8 ? static_cast<Word>(0x5fe6eb50c7b537a9) : static_cast<Word>(0x5f3759df);
   const V y = refined_root(v, from_bits<V>(same_words<V>(magic) - half_words(bits(v))));
   using namespace Kokkos::Experimental;
-  return select(v < constant<V>(norm_min_v<LaneNumber<V>>), constant<V>(infinity_v<double>),
-                v - v + y);  // NaN for Inf and NaN
+  return select(v < constant<V>(norm_min_v<LaneNumber<V>>), constant<V>(infinity_v<double>), y);
 #  endif
 }
 #endif

@@ -16,10 +16,11 @@
 /// through the partition. With each new row e, the unknown x_k whose coefficients in A, B and e are
 /// alpha, beta and gamma goes, by two rotations:
 ///
-///   A' = c B - s A                 (c, s) = (alpha, beta) / h                 h^2 = |alpha|^2 +
-///   |beta|^2 B' = (h^2 e - gamma (conj(alpha) A + conj(beta) B)) / (h H)               H^2 = h^2 +
-///   |gamma|^2 P  = (conj(alpha) A + conj(beta) B + conj(gamma) e) / H^2                 the pivot
-///   row: x_k = ...
+///   A' = c B - s A                          (c, s) = (alpha, beta) / h
+///   B' = (h^2 e - gamma Q) / (h H)          h^2 = |alpha|^2 + |beta|^2, H^2 = h^2 + |gamma|^2
+///   P  = (Q + conj(gamma) e) / H^2          Q = conj(alpha) A + conj(beta) B
+///
+/// where P is the pivot row: x_k = ...
 ///
 /// These combinations are orthogonal by their form, whatever is rounded: this is QR, each row
 /// scaled by a number near 1. So the elimination is backward stable for every matrix, by a few
