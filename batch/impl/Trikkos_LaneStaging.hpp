@@ -22,7 +22,7 @@ namespace Trikkos::Impl {
 template <class T, int W>
 struct LaneStage {
   static constexpr int arrays = 2 * W + 2;        // bands and b
-  static constexpr int most = 256 / sizeof(T);    // systems
+  static constexpr int most = 512 / sizeof(T);    // systems
   static constexpr std::size_t budget = 4 << 20;  // bytes
 
   /// Systems of n rows that are copied together, where a thread has so many of them; 0 where that
