@@ -43,8 +43,7 @@ class DistributedWorkspace {
   using execution_space = Exec;
 
   /// For matrices of A's size and as many right-hand sides as b has. Collective; allocates; reads
-  /// no values.
-  /// \param groups  of ranks: chosen by their number, but for tests
+  /// no values. `groups` is for tests: how many there are follows from ranks and systems.
   /// \throws std::invalid_argument on all ranks, for bad shapes or options on one, or where ranks
   ///         have different numbers of systems, boundaries or scalars
   template <class Matrix, class B>

@@ -17,7 +17,7 @@ namespace Trikkos::Impl {
 /// How many groups there are.
 struct GroupCount {
   /// Ranks in one group. One chain of 256 takes 17 us longer than two of 16, for one system, and
-  /// one of 16 half a millisecond longer than two of 4 for 1000 (distributed/README.md); a second
+  /// one of 16 takes 0.7 ms longer than two of 4, for 1000 (distributed/README.md); a second
   /// message has some microseconds of its own.
   static constexpr int most_ranks = 256, most_ranks_of_many = 15;
   /// Segments that a rank then gets, of all systems.
