@@ -16,7 +16,8 @@ namespace Trikkos {
 ///   Trikkos::solve(exec, plan, b, x);                            // collective, no allocation
 ///   plan.update(exec, A);                                        // new values; no allocation
 ///
-/// Copies share the memory; it serves one solve at a time.
+/// Copies share the memory; it serves one solve at a time. The last one goes as that of a
+/// DistributedWorkspace.
 template <class T, ExecutionSpace Exec>
 class DistributedPlan {
  public:
@@ -28,11 +29,11 @@ class DistributedPlan {
   /// \throws std::invalid_argument on all ranks, as DistributedWorkspace
   template <class Matrix>
   DistributedPlan(const Exec& exec, const Distributed<Matrix>& A, const Options& options = {},
-                  std::int64_t rhs_count = 1)
+                  std::int64_t rhs_count = 1, Impl::GroupCount groups = {})
       : m_work(Impl::DistributedSolver<T, Exec>(
             function, exec, blocks(A, options, rhs_count),
             Matrix::rank() == 1 ? rhs_count : Impl::system_count(A.block.diag), A.block.boundary,
-            options)),
+            options, groups)),
         m_matrices(Matrix::rank() == 1 ? 1 : count()) {
     Impl::agree(m_work.solver().blocks().comm(), Impl::attempt([&] { allocate(exec); }));
     copy(exec, A.block);
@@ -136,8 +137,8 @@ class DistributedPlan {
 };
 
 template <class Exec, class Matrix>
-DistributedPlan(const Exec&, const Distributed<Matrix>&, const Options& = {}, std::int64_t = 1)
-    -> DistributedPlan<typename Matrix::value_type, Exec>;
+DistributedPlan(const Exec&, const Distributed<Matrix>&, const Options& = {}, std::int64_t = 1,
+                Impl::GroupCount = {}) -> DistributedPlan<typename Matrix::value_type, Exec>;
 
 }  // namespace Trikkos
 

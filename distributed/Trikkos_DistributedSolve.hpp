@@ -17,8 +17,10 @@
 /// ranks to all; each rank solves the same reduced system of two unknowns a rank by a chain of
 /// merges, one thread a system, with the same bits; and it substitutes its rows. So a solve costs
 /// what `segmented` costs, 72 bytes and about 150 flops an unknown in double, and for each system
-/// 80 bytes and a merge a rank, everywhere: of one system on 1024 ranks 82 KB come to each, and one
-/// thread merges for 0.06 ms (measured on one core: distributed/README.md).
+/// 80 bytes and a merge a rank, everywhere. A Workspace or Plan for more than 256 ranks, or more
+/// than 15 and 4096 segments, makes of it two MPI_Allgathers, within groups of about sqrt(ranks)
+/// neighbours and between groups, and two chains of sqrt(ranks) merges: of one system on 1024 ranks
+/// 5 KB come to each (times: distributed/README.md).
 ///
 /// These calls are collective: every rank of the communicator makes them, in the same order, from
 /// one thread at a time. They wait: for the first pass of this rank, whose words must be on the
@@ -85,7 +87,8 @@ void solve(const Exec& exec, const DistributedPlan<T, Exec>& plan, const B& b, c
   });
 }
 
-/// Solves A x = b once: allocates a workspace, solves, waits, and says how it went. Collective.
+/// Solves A x = b once: allocates a workspace, solves, waits, and says how it went. Collective. Of
+/// many ranks or systems a workspace that is kept costs less (groups: distributed/README.md).
 ///
 /// \param exec  execution space instance; the only one used
 /// \param A     rows of this rank
@@ -96,7 +99,7 @@ template <ExecutionSpace Exec, class Matrix, class B, class X>
 [[nodiscard]] Status solve(const Exec& exec, const Distributed<Matrix>& A, const B& b, const X& x,
                            const Options& options = {}) {
   TRIKKOS_CHECK_SYSTEM("Trikkos::solve", Exec, Matrix, B, X);
-  const DistributedWorkspace work(exec, A, b, options);
+  const DistributedWorkspace work(exec, A, b, options, Impl::GroupCount{1});
   solve(exec, work, A, b, x);
   return work.status(exec);
 }

@@ -6,6 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -66,8 +67,18 @@ class Communicator {
     if (comm == MPI_COMM_NULL) refuse("comm is MPI_COMM_NULL", "a communicator");
     check_mpi(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
     if (is_inter) refuse("comm is an intercommunicator", "one group of ranks");
-    check_mpi(MPI_Comm_rank(comm, &m_rank), "MPI_Comm_rank");
-    check_mpi(MPI_Comm_size(comm, &m_size), "MPI_Comm_size");
+    ask();
+  }
+
+  /// Of the ranks that give the same color, in the order of their keys. It is freed with its last
+  /// copy: these must go on all ranks, in the order of other collective calls. Collective.
+  Communicator split(int color, int key) const {
+    Communicator part;
+    part.m_own = {new MPI_Comm(MPI_COMM_NULL), FreeCommunicator()};
+    check_mpi(MPI_Comm_split(m_comm, color, key, part.m_own.get()), "MPI_Comm_split");
+    part.m_comm = *part.m_own;
+    part.ask();
+    return part;
   }
 
   MPI_Comm comm() const { return m_comm; }
@@ -90,8 +101,24 @@ class Communicator {
   }
 
  private:
-  MPI_Comm m_comm;
+  struct FreeCommunicator {
+    void operator()(MPI_Comm* comm) const {
+      int is_off = 0;
+      MPI_Finalized(&is_off);
+      if (!is_off && *comm != MPI_COMM_NULL) MPI_Comm_free(comm);  // MPI_Finalize has freed all
+      delete comm;
+    }
+  };
+
+  Communicator() = default;
+  void ask() {
+    check_mpi(MPI_Comm_rank(m_comm, &m_rank), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(m_comm, &m_size), "MPI_Comm_size");
+  }
+
+  MPI_Comm m_comm = MPI_COMM_NULL;
   int m_rank = 0, m_size = 1;
+  std::shared_ptr<MPI_Comm> m_own;  // none, if it is the user's
 };
 
 }  // namespace Trikkos::Impl

@@ -12,29 +12,22 @@
 
 namespace Trikkos::Impl {
 
-struct ResetBoth {
-  Diagnosis in_rows, in_ranks;
-
-  KOKKOS_INLINE_FUNCTION void operator()(int) const {
-    in_rows.reset();
-    in_ranks.reset();
-  }
-};
-
-/// `segmented` across ranks: each reduces its rows as if they were a system, up to one segment; the
-/// segments of all go to all; each solves the same reduced system of two unknowns a rank, and
-/// substitutes its rows. Copies share the memory.
+/// `segmented` across ranks: each reduces its rows as if they were a system, up to one segment;
+/// from those of all ranks come the values around its rows (RankTree), and it substitutes them.
+/// Copies share the memory.
 template <class T, class Exec>
 class DistributedSolver {
  public:
   /// `count` systems. Collective.
   DistributedSolver(const char* function, const Exec& exec, const RowBlocks& blocks,
-                    std::int64_t count, Boundary boundary, const Options& options)
+                    std::int64_t count, Boundary boundary, const Options& options,
+                    GroupCount groups)
       : m_blocks(blocks),
         m_count(count),
         m_boundary(boundary),
         m_options(options),
-        m_layout(BlockChain<T>::layout(blocks.ranks())) {
+        m_tree(blocks.comm(), blocks.total() > 0 ? count : 0, boundary == Boundary::periodic,
+               groups) {
     agree(blocks.comm(), attempt([&] { allocate(function, exec); }));
   }
 
@@ -43,8 +36,7 @@ class DistributedSolver {
   Boundary boundary() const { return m_boundary; }
   const Options& options() const { return m_options; }
   std::size_t bytes() const {
-    std::size_t words = m_storage.size() + m_tree.size() + m_bounds.size() + m_all.size();
-    words += RankWords<T>::count(m_count);
+    const std::size_t words = m_storage.size() + m_bounds.size() + m_tree.words();
     return sizeof(T) * words + sizeof(std::int64_t) * m_words.size();
   }
 
@@ -84,26 +76,26 @@ class DistributedSolver {
       problem->resets = false;
       reduce(exec, *problem);
     });
-    exchange(fault);
+    m_tree.exchange(exec, fault);
     if (!is_empty()) substitute(exec, *problem);
   }
 
   /// What the last solve found on all ranks. Collective; waits.
   Status status(const Exec& exec) const {
     using Words = Kokkos::View<std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-    std::int64_t word[2 * Diagnosis::words];
-    Kokkos::deep_copy(exec, Words(word, 2 * Diagnosis::words), m_words);
+    std::int64_t word[diagnoses * Diagnosis::words];
+    Kokkos::deep_copy(exec, Words(word, diagnoses * Diagnosis::words), m_words);
     exec.fence("Trikkos::DistributedWorkspace::status");
-    const std::int64_t* const of_ranks = word + Diagnosis::words;
+    std::int64_t suspect = word[Diagnosis::suspect];
+    for (int k = 1; k < diagnoses; ++k)
+      suspect = std::min(suspect, word[k * Diagnosis::words + Diagnosis::suspect]);
     const auto in_all = [&](std::int64_t code) {
       return report_in_whole(code, m_blocks.rows(), m_blocks.first(), m_blocks.total());
     };
-    const std::int64_t mine[] = {
-        in_all(word[Diagnosis::elimination]),
-        std::min(in_all(word[Diagnosis::merge]),
-                 report_at_block(of_ranks[Diagnosis::merge], m_blocks, m_blocks.ranks())),
-        in_all(word[Diagnosis::solution]),
-        std::min(word[Diagnosis::suspect], of_ranks[Diagnosis::suspect])};
+    const std::int64_t mine[] = {in_all(word[Diagnosis::elimination]),
+                                 std::min(in_all(word[Diagnosis::merge]),
+                                          m_tree.first_merge(word + Diagnosis::words, m_blocks)),
+                                 in_all(word[Diagnosis::solution]), suspect};
     std::int64_t least[4];
     m_blocks.comm().minimum_of_all(mine, least);
     std::int64_t all[Diagnosis::words];
@@ -119,8 +111,8 @@ class DistributedSolver {
  private:
   using Memory = typename Exec::memory_space;
   using Buffer = Kokkos::View<T*, Memory>;
-  using HostBuffer = Kokkos::View<T*, Kokkos::HostSpace>;
   using Method = BlockMethod<T, Exec>;
+  static constexpr int diagnoses = 1 + RankTree<T, Exec>::chains;  // that of the rows is the first
 
   void allocate(const char* function, const Exec& exec) {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
@@ -141,25 +133,12 @@ class DistributedSolver {
     const auto buffer = [&](const char* name, std::int64_t words) {
       return Buffer(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(name)), words);
     };
-    const auto host_buffer = [&](const char* name, std::int64_t words) {
-      return HostBuffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, label(name)), words);
-    };
-    const std::int64_t words = RankWords<T>::count(m_count);
     m_storage = buffer("storage", m_blocks.rows() > 0 ? storage_words() : 0);
-    m_tree = buffer("tree", m_count * m_layout.words);
     m_bounds = buffer("bounds", 4 * m_count);
-    m_host_mine = host_buffer("mine", words);
-    m_host_all = host_buffer("all", words * m_blocks.ranks());
-    if constexpr (is_host_v<Exec>) {
-      m_mine = m_host_mine;
-      m_all = m_host_all;
-    } else {
-      m_mine = buffer("mine", words);
-      m_all = buffer("all", words * m_blocks.ranks());
-    }
     m_words = Kokkos::View<std::int64_t*, Memory>(
         Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("found")),
-        2 * Diagnosis::words);
+        diagnoses * Diagnosis::words);
+    m_tree.allocate(exec, m_words.data() + Diagnosis::words);
     reset(exec);
     exec.fence("Trikkos::DistributedWorkspace");  // other ranks may be faster
   }
@@ -169,48 +148,28 @@ class DistributedSolver {
   }
   bool is_empty() const { return m_count == 0 || m_blocks.total() == 0; }
   Diagnosis found_in_rows() const { return {m_words.data(), m_count}; }
-  Diagnosis found_in_ranks() const { return {m_words.data() + Diagnosis::words, m_count}; }
 
   void reset(const Exec& exec) const {
-    Kokkos::parallel_for("Trikkos::DistributedWorkspace::reset", range(exec, 1),
-                         ResetBoth{found_in_rows(), found_in_ranks()});
+    Kokkos::parallel_for("Trikkos::DistributedWorkspace::reset", range(exec, diagnoses),
+                         ResetMany{m_words.data(), m_count});
   }
 
   /// The segments of this rank, to the host.
   void reduce(const Exec& exec, const BlockProblem<T>& problem) const {
     reset(exec);
     if (!is_empty()) {
-      const PackedSegments<T> segments{m_mine.data() + RankWords<T>::header};
       if (m_blocks.rows() == 0) {
         Kokkos::parallel_for("Trikkos::distributed::no_rows", range(exec, m_count),
-                             PutIdentity<T>{segments});
+                             PutIdentity<T>{m_tree.segments()});
       } else {
-        m_method->reduce(exec, problem, segments);
+        m_method->reduce(exec, problem, m_tree.segments());
       }
     }
-    if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, m_host_mine, m_mine);
-    exec.fence("Trikkos::solve: the words of this rank are on the host");
-  }
-  /// Those of all ranks to all, or the fault of one.
-  void exchange(const Fault& fault) const {
-    const std::int64_t words = RankWords<T>::count(m_count);
-    m_host_mine(0) = T(static_cast<Real<T>>(fault.kind));
-    m_blocks.comm().gather_to_all(m_host_mine.data(), m_host_all.data(), words);
-    for (int r = 0; r < m_blocks.ranks(); ++r)
-      for (const Fault::Kind kind : {Fault::argument, Fault::other})
-        if (m_host_all(r * words) == T(static_cast<Real<T>>(kind)))
-          raise(m_blocks.comm(), fault, kind, r);
+    m_tree.to_host(exec);
   }
   void substitute(const Exec& exec, const BlockProblem<T>& problem) const {
-    if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, m_all, m_host_all);
-    const bool periodic = m_boundary == Boundary::periodic;
     const PackedBounds<T> bounds{m_bounds.data()};
-    const BlockChain<T> ranks{
-        m_all.data() + RankWords<T>::header,
-        RankWords<T>::count(m_count),
-        {m_tree.data(), m_layout, periodic, BlockChain<T>::rows_of_block, found_in_ranks()}};
-    Kokkos::parallel_for("Trikkos::distributed::ranks", range(exec, m_count),
-                         SolveRanks<T>{ranks, m_blocks.rank(), bounds});
+    m_tree.solve(exec, bounds);
     if (m_blocks.rows() == 0) return;
     m_method->substitute(exec, problem, bounds);
   }
@@ -219,12 +178,10 @@ class DistributedSolver {
   std::int64_t m_count;
   Boundary m_boundary;
   Options m_options;
-  TeamLayout m_layout;  // of the ranks
+  RankTree<T, Exec> m_tree;
   std::optional<Method> m_method;
-  Buffer m_storage, m_tree, m_bounds;
-  HostBuffer m_host_mine, m_host_all;
-  Buffer m_mine, m_all;                         // the same two, where kernels can reach them
-  Kokkos::View<std::int64_t*, Memory> m_words;  // of found_in_rows, then of found_in_ranks
+  Buffer m_storage, m_bounds;
+  Kokkos::View<std::int64_t*, Memory> m_words;  // of found_in_rows, then of m_tree
 };
 
 }  // namespace Trikkos::Impl

@@ -7,6 +7,7 @@
 #include <impl/Trikkos_Check.hpp>
 #include <impl/Trikkos_CopyWindow.hpp>
 #include <impl/Trikkos_Launch.hpp>
+#include <impl/Trikkos_MessageBuffer.hpp>
 #include <impl/Trikkos_RowBlocks.hpp>
 #include <vector>
 
@@ -41,35 +42,6 @@ void for_windows(std::int64_t systems, std::int64_t rows, const F& f,
     for (std::int64_t i = 0; i < rows; i += most_rows)
       f(Window{k, std::min(most_systems, systems - k), i, std::min(most_rows, rows - i)});
 }
-
-/// Of the host, for messages, and where kernels can reach it.
-template <class T, class Exec>
-struct MessageBuffer {
-  using Memory = typename Exec::memory_space;
-
-  Kokkos::View<T*, Kokkos::HostSpace> host;
-  Kokkos::View<T*, Memory> device;  // the same memory, if that is the host's
-
-  MessageBuffer() = default;
-  MessageBuffer(const Exec& exec, std::int64_t count)
-      : host(Kokkos::view_alloc(Kokkos::WithoutInitializing, "Trikkos::distributed::message"),
-             count) {
-    if constexpr (is_host_v<Exec>)
-      device = host;
-    else
-      device = Kokkos::View<T*, Memory>(
-          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Trikkos::distributed::message"),
-          count);
-  }
-  /// Waits.
-  void to_host(const Exec& exec) const {
-    if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, host, device);
-    exec.fence("Trikkos::distributed: a message is on the host");
-  }
-  void to_device(const Exec& exec) const {
-    if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, device, host);
-  }
-};
 
 template <class T, class Exec>
 class RowTransfer {

@@ -69,7 +69,7 @@ void own_matrices(std::int64_t count, const Cut& cut, Boundary boundary) {
       world, Trikkos::Tridiagonal{band(&System::lower), band(&System::diag), band(&System::upper),
                                   boundary}};
   const auto x = rows_of(array<Layout>(batch, n, [&](auto k) { return batch.b[k]; }), cut);
-  EXPECT_TRUE(Trikkos::solve(TEST_EXECSPACE{}, A, x, x).ok());  // in place
+  EXPECT_TRUE(solve_rows(TEST_EXECSPACE{}, A, x, x).ok());  // in place
   expect_solved(batch, x, cut);
 }
 
@@ -93,13 +93,13 @@ void one_matrix(std::int64_t count, const Cut& cut, Boundary boundary) {
   const auto x =
       rows_of(array<Layout>(batch, n, [&](auto) { return std::vector<double>(n, -1); }), cut);
   const auto A = rows_of(poisoned(host_A), cut);
-  EXPECT_TRUE(Trikkos::solve(TEST_EXECSPACE{}, A, b, x).ok());
+  EXPECT_TRUE(solve_rows(TEST_EXECSPACE{}, A, b, x).ok());
   expect_solved(batch, x, cut);
 
   // a Plan has the same bits, before and after others have been in it
   const auto of_plan = rows_of(Array<Layout>("x", count, n), cut);
-  const Trikkos::DistributedPlan plan(TEST_EXECSPACE{},
-                                      rows_of(poisoned(matrix(5, n, boundary)), cut), {}, count);
+  const Trikkos::DistributedPlan plan(
+      TEST_EXECSPACE{}, rows_of(poisoned(matrix(5, n, boundary)), cut), {}, count, groups());
   Trikkos::solve(TEST_EXECSPACE{}, plan, b, of_plan);
   plan.update(TEST_EXECSPACE{}, A);
   Trikkos::solve(TEST_EXECSPACE{}, plan, b, of_plan);
@@ -134,8 +134,7 @@ bool solve_lines(const Reference::HostSystem<double>& host_A, const Cut& cut) {
     }
   Kokkos::deep_copy(u, host);
   const auto lines = Trikkos::along(u, 1);
-  const auto status =
-      Trikkos::solve(TEST_EXECSPACE{}, rows_of(poisoned(host_A), cut), lines, lines);
+  const auto status = solve_rows(TEST_EXECSPACE{}, rows_of(poisoned(host_A), cut), lines, lines);
   const Kokkos::View<double***, Layout, TEST_EXECSPACE> all("all", 3, 4, rank() == 0 ? n : 0);
   Trikkos::gather(TEST_EXECSPACE{}, world, 0, lines, all);
   const auto host_all = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, all);
@@ -161,7 +160,7 @@ TEST(distributed_batch, solves_without_allocation) {
   const Cut cut = even_cut(1000);
   const auto A = rows_of(poisoned(matrix(0, 1000, Boundary::open)), cut);
   const auto x = rows_of(Reference::to_device(TEST_EXECSPACE{}, random_rhs(1000)), cut);
-  const Trikkos::DistributedWorkspace work(TEST_EXECSPACE{}, A, x);
+  const Trikkos::DistributedWorkspace work(TEST_EXECSPACE{}, A, x, {}, groups());
   EXPECT_TRUE(work.status(TEST_EXECSPACE{}).ok());
   EXPECT_EQ(work.size(), cut[rank() + 1] - cut[rank()]);
   EXPECT_EQ(work.first_row(), cut[rank()]);

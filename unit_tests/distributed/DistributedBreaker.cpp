@@ -40,7 +40,7 @@ std::vector<double> scores(std::vector<Problem<double>> problems, const Cut& cut
       problems, [](const auto& p) -> auto& { return p.b; });
   const auto A = rows_of(Trikkos::Tridiagonal{lower, diag, upper, boundary}, cut);
   const auto rows = rows_of(x, cut);
-  const Trikkos::Status status = Trikkos::solve(exec, A, rows, rows, options);
+  const Trikkos::Status status = solve_rows(exec, A, rows, rows, options);
   Trikkos::gather(exec, world, 0, rows, x);
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
   std::vector<double> scores(problems.size(), -1);

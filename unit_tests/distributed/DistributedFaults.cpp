@@ -75,7 +75,7 @@ TEST(distributed_faults, a_bad_system_spoils_no_other) {
     host(bad, n - 2) = std::numeric_limits<double>::quiet_NaN();
     Kokkos::deep_copy(b, host);
     const auto x = rows_of(b, cut);
-    const Trikkos::DistributedWorkspace work(exec, A, x);
+    const Trikkos::DistributedWorkspace work(exec, A, x, {}, groups());
     Trikkos::solve(exec, work, A, x, x);
     const Status s = work.status(exec);
     expect_common(s);
@@ -102,7 +102,7 @@ TEST(distributed_faults, a_bad_argument_of_one_rank_is_thrown_on_all) {
   const std::int64_t rows = cut[rank() + 1] - cut[rank()];
   const auto A = rows_of(poisoned(gallery(Gallery::uniform, 60, 1)), cut);
   const Vector b("b", rows), x("x", rows), longer("x", rows + 1);
-  const Trikkos::DistributedWorkspace work(TEST_EXECSPACE{}, A, b);
+  const Trikkos::DistributedWorkspace work(TEST_EXECSPACE{}, A, b, {}, groups());
   const std::int64_t of_last = cut[last + 1] - cut[last];
   const auto tail = ", on rank " + std::to_string(last);
   EXPECT_EQ(words_of([&] { Trikkos::solve(TEST_EXECSPACE{}, work, A, b, is_bad ? longer : x); }),
@@ -125,7 +125,8 @@ TEST(distributed_faults, a_bad_argument_of_one_rank_is_thrown_on_all) {
             "Trikkos::solve: A is periodic, expected open (the workspace)" + tail);
   EXPECT_EQ(words_of([&] {
               const auto options = is_bad ? Options{}.refine(1) : Options{};
-              const Trikkos::DistributedWorkspace refused(TEST_EXECSPACE{}, A, b, options);
+              const Trikkos::DistributedWorkspace refused(TEST_EXECSPACE{}, A, b, options,
+                                                          groups());
             }),
             "Trikkos::DistributedWorkspace: refine is 1, expected 0 (A is distributed)" + tail);
   Trikkos::solve(TEST_EXECSPACE{}, work, A, b, x);  // it still works
@@ -137,7 +138,7 @@ TEST(distributed_faults, all_that_is_not_supported_is_refused) {
   const auto refused = [&](const Options& options, const std::string& words) {
     EXPECT_EQ(words_of([&] {
                 const Vector b("b", A.block.diag.extent(0));
-                static_cast<void>(Trikkos::solve(TEST_EXECSPACE{}, A, b, b, options));
+                static_cast<void>(solve_rows(TEST_EXECSPACE{}, A, b, b, options));
               }),
               "Trikkos::DistributedWorkspace: " + words + " (A is distributed), on rank 0");
   };
@@ -159,7 +160,7 @@ TEST(distributed_faults, what_ranks_disagree_about_is_thrown_on_all) {
   const bool is_bad = rank() == 1;
   const auto A = rows_of(poisoned(gallery(Gallery::uniform, 60, 1)), even_cut(60));
   const Kokkos::View<double**, TEST_EXECSPACE> b("b", is_bad ? 3 : 2, A.block.diag.extent(0));
-  EXPECT_EQ(words_of([&] { static_cast<void>(Trikkos::solve(TEST_EXECSPACE{}, A, b, b)); }),
+  EXPECT_EQ(words_of([&] { static_cast<void>(solve_rows(TEST_EXECSPACE{}, A, b, b)); }),
             "Trikkos::DistributedWorkspace: the number of systems of b is 3 on rank 1, expected 2 "
             "(rank 0)");
   auto ring = A;

@@ -42,6 +42,11 @@ inline int ranks() {
   MPI_Comm_size(world, &p);
   return p;
 }
+/// Whether ranks form groups, which so few would not of themselves: main.cpp --tree.
+extern bool is_tree;
+inline Trikkos::Impl::GroupCount groups() {
+  return is_tree ? Trikkos::Impl::GroupCount::of_tree(ranks()) : Trikkos::Impl::GroupCount{};
+}
 /// Whether v is the same on all ranks.
 inline bool is_common(std::int64_t v) {
   std::int64_t least = 0, most = 0;
@@ -131,16 +136,27 @@ inline void expect_common(const Trikkos::Status& s) {
   EXPECT_TRUE(is_common(s.row));
 }
 
+/// `Trikkos::solve`, in groups if there are some.
+template <class Exec, class Matrix, class B, class X>
+Trikkos::Status solve_rows(const Exec& exec, const Trikkos::Distributed<Matrix>& A, const B& b,
+                           const X& x, const Trikkos::Options& options = {},
+                           Trikkos::Impl::GroupCount count = groups()) {
+  if (count.value == 0) return Trikkos::solve(exec, A, b, x, options);
+  const Trikkos::DistributedWorkspace work(exec, A, b, options, count);
+  Trikkos::solve(exec, work, A, b, x);
+  return work.status(exec);
+}
+
 /// Of rank 0; on others without x.
 template <class T>
 Outcome<T> solve(const Reference::HostSystem<T>& A, const std::vector<T>& b, const Cut& cut,
-                 const Trikkos::Options& options = {}) {
+                 const Trikkos::Options& options = {}, Trikkos::Impl::GroupCount count = groups()) {
   const TEST_EXECSPACE exec;
   const Kokkos::View<T*, TEST_EXECSPACE> all("x", b.size());
   const auto x = rows_of(all, cut);
   Outcome<T> r;
-  r.status = Trikkos::solve(exec, rows_of(poisoned(A), cut),
-                            rows_of(Reference::to_device(exec, b), cut), x, options);
+  r.status = solve_rows(exec, rows_of(poisoned(A), cut),
+                        rows_of(Reference::to_device(exec, b), cut), x, options, count);
   expect_common(r.status);
   const Kokkos::View<T*, TEST_EXECSPACE> whole("whole", b.size());
   Trikkos::gather(exec, world, 0, x, whole);

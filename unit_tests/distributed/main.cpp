@@ -1,16 +1,21 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Tests of Trikkos::mpi: every rank runs all of them, in the same order. A test that hangs ends by
-// the alarm, and mpirun ends the other ranks.
+// Tests of Trikkos::mpi: every rank runs all of them, in the same order, with --tree in groups of
+// ranks. A test that hangs ends by the alarm, and mpirun ends the other ranks.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <Kokkos_Core.hpp>
 #include <cstdio>
+#include <string_view>
 
 #include <mpi.h>
+
+namespace Test {
+bool is_tree = false;
+}
 
 namespace {
 
@@ -35,6 +40,7 @@ int main(int argc, char** argv) {
   alarm(longest_seconds);
   MPI_Init(&argc, &argv);
   testing::InitGoogleTest(&argc, argv);
+  Test::is_tree = argc > 1 && std::string_view(argv[1]) == "--tree";
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank > 0) {

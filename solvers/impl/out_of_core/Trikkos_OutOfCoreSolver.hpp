@@ -24,14 +24,6 @@ struct SolveChunks {
       chunks.put_bounds_of(c, system, PackedBounds<T>{bounds + 4 * systems * c});
   }
 };
-struct ResetMany {
-  std::int64_t* words;
-  std::int64_t systems;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    Diagnosis{words + Diagnosis::words * k, systems}.reset();
-  }
-};
 
 /// Matrices and vectors on the host.
 template <class T>

@@ -30,23 +30,48 @@ struct BlockChain {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t system) const {
+    load(system);
+    chain(system);
+  }
+  /// Where there is a chain above: the segment of all blocks; and later, with what is around it,
+  /// the rest of `solve`.
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T> merge(std::int64_t system) const {
+    load(system);
+    return chain.merge_all(system);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void spread(std::int64_t system, const Bounds<T>& b) const {
+    chain.spread(system, b);
+  }
+  /// After `solve` or `spread`.
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<T> bounds_of(std::int64_t block, std::int64_t system) const {
+    return OuterBounds<T, 1>{of(system) + chain.layout.bounds_offset + 2 * block, 1}.get();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void put_bounds_of(std::int64_t block, std::int64_t system,
+                                                 const PackedBounds<T>& bounds) const {
+    T* const words = bounds.words(system);
+    put_bounds([&](int k) -> T& { return words[k]; }, bounds_of(block, system));
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void load(std::int64_t system) const {
     const std::int64_t blocks = chain.layout.segments;
     const SegmentArray<T> links{of(system) + chain.layout.level[0].segment_offset, blocks};
     for (std::int64_t r = 0; r < blocks; ++r)
       for (int k = 0; k < Segment<T>::words; ++k)
         links(r, k) = segments[r * block_words + system * Segment<T>::words + k];
-    chain(system);
   }
-  /// After `solve`.
-  KOKKOS_FORCEINLINE_FUNCTION void put_bounds_of(std::int64_t block, std::int64_t system,
-                                                 const PackedBounds<T>& bounds) const {
-    const OuterBounds<T, 1> own{of(system) + chain.layout.bounds_offset + 2 * block, 1};
-    for (int k = 0; k < 4; ++k) bounds.words(system)[k] = own(k);
-  }
-
- private:
   KOKKOS_FORCEINLINE_FUNCTION T* of(std::int64_t system) const {
     return chain.work + system * chain.layout.words;
+  }
+};
+
+/// What is found in each of some blocks, and in chains of them.
+struct ResetMany {
+  std::int64_t* words;
+  std::int64_t systems;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
+    Diagnosis{words + Diagnosis::words * k, systems}.reset();
   }
 };
 
