@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Tests of Trikkos::mpi: every rank runs all of them, in the same order. A test that hangs ends by
-// the alarm, and mpirun ends the other ranks.
+// Tests of Trikkos::mpi and of Trikkos::tpetra: every rank runs all of them, in the same order. A
+// test that hangs ends by the alarm, and mpirun ends the other ranks.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
