@@ -10,9 +10,3 @@ if(NOT TARGET Tpetra::all_libs)
   message(FATAL_ERROR "Trikkos_ENABLE_TPETRA is ON but no Tpetra for the Kokkos in ${Kokkos_DIR} was "
           "found: give the prefix of a Trilinos with -DKokkos_ROOT=..., which has both.")
 endif()
-
-# Programs start by the launcher of the MPI that Tpetra was built with.
-if(NOT MPIEXEC_EXECUTABLE)
-  set(MPIEXEC_EXECUTABLE "${TpetraCore_MPI_EXEC}")
-  set(MPIEXEC_NUMPROC_FLAG "${TpetraCore_MPI_EXEC_NUMPROCS_FLAG}")
-endif()

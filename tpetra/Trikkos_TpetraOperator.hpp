@@ -67,8 +67,9 @@ class TpetraOperator : public Tpetra::Operator<Scalar, LO, GO, Node> {
   using map_type = Tpetra::Map<LO, GO, Node>;
   using vector_type = Tpetra::MultiVector<Scalar, LO, GO, Node>;
 
-  /// Collective, with one or two reductions.
+  /// Collective: one reduction.
   ///
+  /// \param plan        of this rank
   /// \param map         of the vectors; the rows of a rank are those of its plan
   /// \param lines       what lines they make; none: they are one system
   /// \param transposed  plan of the transpose for `apply` with TRANS, of the conjugate transpose

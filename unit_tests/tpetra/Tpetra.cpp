@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <vector>
 
 namespace {
@@ -263,7 +264,16 @@ Chain chain(std::int64_t rows) {
   for (std::int64_t i = 0; i < rows; ++i)
     own_rows.push_back(total - 1 - counted->getGlobalElement(static_cast<int>(i)));
   const RCP<const Map> map = rcp(new Map(total, own_rows(), 0, Tpetra::getDefaultComm()));
-  const auto A = rcp(new Matrix(map, 3));
+  std::set<Global>
+      needed;  // columns in ascending order, so that their numbers are not those of rows
+  for (const Global row : own_rows)
+    for (const Global column : {row - 1, row, row + 1})
+      if (column >= 0 && column < total) needed.insert(column);
+  const Teuchos::Array<Global> own_columns(needed.begin(), needed.end());
+  const RCP<const Map> column_map =
+      rcp(new Map(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(), own_columns(), 0,
+                  Tpetra::getDefaultComm()));
+  const auto A = rcp(new Matrix(map, column_map, 3));
   const Bands lower("lower", 1, rows), diag("diag", 1, rows), upper("upper", 1, rows);
   for (std::int64_t i = 0; i < rows; ++i) {
     const Global row = own_rows[i];
@@ -274,7 +284,7 @@ Chain chain(std::int64_t rows) {
         A->insertGlobalValues(row, Teuchos::tuple(column),
                               Teuchos::tuple(column == row ? 2.5 : -1.));
   }
-  A->fillComplete();
+  A->fillComplete(map, map);
   return {map, A, {lower, diag, upper}};
 }
 
