@@ -5,8 +5,6 @@
 #define TRIKKOS_TPETRALINES_HPP
 
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 namespace Trikkos {
