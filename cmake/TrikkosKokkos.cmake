@@ -8,8 +8,8 @@ if(NOT TARGET Kokkos::kokkos)
   find_package(Kokkos 4.6 QUIET)
 
   # Debian's OpenMP build is in unstable; a Serial build comes with Kokkos Kernels, or with Tpetra, from
-  # experimental. Open MPI must be unstable's then, which they are built with; of its packages for
-  # programs the one with the headers is enough.
+  # experimental. Tpetra is built with unstable's Open MPI; of that, headers (without the compilers that
+  # their package depends on) and a launcher (libprrte-bin) are added.
   if(NOT Kokkos_FOUND AND Trikkos_FETCH_DEPENDENCIES)
     include(TrikkosObtain)
     if(Trikkos_ENABLE_TPETRA)

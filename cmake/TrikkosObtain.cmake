@@ -3,12 +3,11 @@
 
 # trikkos_obtain(<prefix> SUITES <suite>... [PREFER <pattern>] PACKAGES <package>... [ALONE <package>...])
 #
-# Unpacks Debian packages with all that they depend on into <prefix>, for machines without Kokkos; those
-# after ALONE without it.
-# apt-get resolves, downloads and verifies them with a configuration of its own (sources, lists,
-# cache, and an empty status file), dpkg -x unpacks them: nothing on the system changes and nobody
-# needs to be root. The last suite is the one whose versions are preferred, of all packages or of those
-# whose names match the pattern. A <prefix> that exists is complete and is kept.
+# Unpacks Debian packages into <prefix>, for machines without Kokkos; with all that they depend on, but
+# for those after ALONE. apt-get resolves, downloads and verifies them with a configuration of its own
+# (sources, lists, cache, and an empty status file), dpkg -x unpacks them: nothing on the system changes
+# and nobody needs to be root. The last suite is the one whose versions are preferred, of all packages
+# or of those whose names match the pattern. A <prefix> that exists is complete and is kept.
 function(trikkos_obtain prefix)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFER" "SUITES;PACKAGES;ALONE")
   list(JOIN arg_PACKAGES " and " wanted)
