@@ -26,7 +26,7 @@ set(DOXYGEN_QUIET YES)
 set(DOXYGEN_JAVADOC_AUTOBRIEF YES)
 set(DOXYGEN_GENERATE_LATEX NO)
 set(DOXYGEN_HAVE_DOT NO)
-doxygen_add_docs(docs README.md CHANGELOG.md CONTRIBUTING.md core solvers batch distributed
+doxygen_add_docs(docs README.md CHANGELOG.md CONTRIBUTING.md core solvers batch distributed tpetra
   examples/README.md
   perf_tests/README.md perf_tests/PAPERS.md unit_tests/README.md
   COMMENT "Writing the pages of the public headers")

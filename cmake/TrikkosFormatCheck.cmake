@@ -6,7 +6,7 @@
 find_program(Trikkos_CLANG_FORMAT NAMES clang-format-14 clang-format)
 mark_as_advanced(Trikkos_CLANG_FORMAT)
 if(Trikkos_CLANG_FORMAT)
-  set(patterns core solvers batch sparse cmake unit_tests examples perf_tests)
+  set(patterns core solvers batch sparse tpetra cmake unit_tests examples perf_tests)
   list(TRANSFORM patterns REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*.[ch]pp")
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
   add_custom_target(format_check COMMAND "${Trikkos_CLANG_FORMAT}" --dry-run -Werror ${files} VERBATIM)

@@ -7,10 +7,19 @@
 if(NOT TARGET Kokkos::kokkos)
   find_package(Kokkos 4.6 QUIET)
 
-  # Debian's OpenMP build is in unstable; a Serial build comes with Kokkos Kernels from experimental.
+  # Debian's OpenMP build is in unstable; a Serial build comes with Kokkos Kernels, or with Tpetra, from
+  # experimental. Tpetra is built with unstable's Open MPI; of that, headers (without the compilers that
+  # their package depends on) and a launcher (libprrte-bin) are added.
   if(NOT Kokkos_FOUND AND Trikkos_FETCH_DEPENDENCIES)
     include(TrikkosObtain)
-    if(Trikkos_ENABLE_KOKKOS_KERNELS)
+    if(Trikkos_ENABLE_TPETRA)
+      set(_trikkos_prefix "${Trikkos_DEPENDENCY_DIR}/trilinos")
+      set(_trikkos_packages kokkos kokkos-kernels rtop teuchos tpetra thyra xpetra belos)
+      list(TRANSFORM _trikkos_packages REPLACE "(.+)" "libtrilinos-\\1-dev")
+      trikkos_obtain("${_trikkos_prefix}" SUITES unstable experimental PREFER *trilinos*
+                     PACKAGES ${_trikkos_packages} libprrte-bin ALONE libopenmpi-dev)
+      unset(_trikkos_packages)
+    elseif(Trikkos_ENABLE_KOKKOS_KERNELS)
       set(_trikkos_prefix "${Trikkos_DEPENDENCY_DIR}/kokkos-kernels")
       trikkos_obtain("${_trikkos_prefix}" SUITES unstable experimental
                      PACKAGES libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)

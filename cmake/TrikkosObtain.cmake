@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: Trikkos contributors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# trikkos_obtain(<prefix> SUITES <suite>... PACKAGES <package>...)
+# trikkos_obtain(<prefix> SUITES <suite>... [PREFER <pattern>] PACKAGES <package>... [ALONE <package>...])
 #
-# Unpacks Debian packages with all that they depend on into <prefix>, for machines without Kokkos.
-# apt-get resolves, downloads and verifies them with a configuration of its own (sources, lists,
-# cache, and an empty status file), dpkg -x unpacks them: nothing on the system changes and nobody
-# needs to be root. The last suite is the one whose versions are preferred. A <prefix> that exists
-# is complete and is kept.
+# Unpacks Debian packages into <prefix>, for machines without Kokkos; with all that they depend on, but
+# for those after ALONE. apt-get resolves, downloads and verifies them with a configuration of its own
+# (sources, lists, cache, and an empty status file), dpkg -x unpacks them: nothing on the system changes
+# and nobody needs to be root. The last suite is the one whose versions are preferred, of all packages
+# or of those whose names match the pattern. A <prefix> that exists is complete and is kept.
 function(trikkos_obtain prefix)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SUITES;PACKAGES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFER" "SUITES;PACKAGES;ALONE")
   list(JOIN arg_PACKAGES " and " wanted)
   set(sorry "Trikkos cannot obtain ${wanted} for itself")
   set(instead "provide a Kokkos of your own with -DKokkos_ROOT=<its prefix>")
@@ -62,7 +62,7 @@ function(trikkos_obtain prefix)
   file(WRITE "${work}/apt.conf" "\
 Dir::Etc::sourcelist \"${work}/sources.list\";
 Dir::Etc::sourceparts \"/dev/null\";
-Dir::Etc::preferences \"/dev/null\";
+Dir::Etc::preferences \"${work}/preferences\";
 Dir::Etc::preferencesparts \"/dev/null\";
 Dir::State \"${work}\";
 Dir::State::status \"${work}/status\";
@@ -75,7 +75,15 @@ APT::Update::Error-Mode \"any\";
 #clear APT::Update::Post-Invoke-Success;
 ")
   message(STATUS "Trikkos: obtaining ${wanted} from the Debian mirror of this machine")
-  list(GET arg_SUITES -1 target_release)
+  list(GET arg_SUITES -1 preferred)
+  if(NOT arg_PREFER)
+    set(arg_PREFER "*")
+  endif()
+  file(WRITE "${work}/preferences" "\
+Package: ${arg_PREFER}
+Pin: release a=${preferred}
+Pin-Priority: 990
+")
   foreach(mirror IN LISTS mirrors)
     list(TRANSFORM arg_SUITES REPLACE "(.+)" "deb [signed-by=${keyring}] ${mirror} \\1 main\n"
          OUTPUT_VARIABLE sources)
@@ -86,8 +94,13 @@ APT::Update::Error-Mode \"any\";
       RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE complaint)
     if(result EQUAL 0)
       execute_process(
-        COMMAND "${apt_get}" -c "${work}/apt.conf" -q -y --download-only
-                -t ${target_release} install ${arg_PACKAGES}
+        COMMAND "${apt_get}" -c "${work}/apt.conf" -q -y --download-only install ${arg_PACKAGES}
+        RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE complaint)
+    endif()
+    if(result EQUAL 0 AND arg_ALONE)
+      execute_process(
+        COMMAND "${apt_get}" -c "${work}/apt.conf" -q download ${arg_ALONE}
+        WORKING_DIRECTORY "${work}/cache/archives"
         RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE complaint)
     endif()
     if(result EQUAL 0)
@@ -115,6 +128,8 @@ function(trikkos_mend_packages root)
   foreach(config IN LISTS configs)
     file(READ "${config}" text)
     string(REPLACE "\"/usr/include/" "\"\${_IMPORT_PREFIX}/include/" mended "${text}")
+    string(REPLACE "\"/usr/bin/mpiexec\"" "\"\${CMAKE_CURRENT_LIST_DIR}/../../../../bin/mpiexec\""
+           mended "${mended}")
     if(NOT mended STREQUAL text)
       file(WRITE "${config}" "${mended}")
     endif()
@@ -148,13 +163,13 @@ endif()
   # 3. The libraries need a newer C library than the system may have, so executables that link this
   # Kokkos start with the unpacked dynamic linker and look up libraries here first. That is a link
   # option of this Kokkos target, read with its other files, so that no other Kokkos and no other
-  # target ever sees it. What is not Kokkos goes to a directory of its own, or CMake would warn
-  # that it hides the system's.
+  # target ever sees it. What targets do not name goes to a directory of its own, or CMake would
+  # warn that it hides the system's.
   set(runtime "${root}/usr/runtime")
   file(MAKE_DIRECTORY "${runtime}")
   file(GLOB libraries "${libraries}/*.so.*" "${libraries}/blas/*" "${libraries}/lapack/*")
-  list(FILTER libraries EXCLUDE REGEX "/lib(trilinos_)?kokkos[^/]*$")
-  file(COPY ${libraries} DESTINATION "${runtime}")
+  list(FILTER libraries EXCLUDE REGEX "/lib(trilinos_|kokkos|mpi[.]|open_mpi[.])[^/]*$")
+  file(COPY ${libraries} DESTINATION "${runtime}" FOLLOW_SYMLINK_CHAIN)  # some lie deeper
   file(REMOVE ${libraries})
   file(GLOB dynamic_linker RELATIVE "${root}/usr" "${runtime}/ld-linux*.so.*")
   file(WRITE "${kokkos_cmake}/KokkosTargets-unpacked.cmake" "\
@@ -164,4 +179,32 @@ set_property(TARGET Kokkos::kokkoscore APPEND PROPERTY INTERFACE_LINK_OPTIONS
   \"LINKER:-rpath,\${_IMPORT_PREFIX}/runtime\"
   \"LINKER:--disable-new-dtags,--allow-shlib-undefined\")
 ")
+
+  # 4. Trilinos was compiled by MPI's own compiler, so its targets name no MPI: that of the packages. And
+  # a launcher that finds what is its own.
+  if(EXISTS "${root}/usr/bin/prterun")
+    file(GLOB mpi_config "${root}/usr/lib/*/cmake/trilinos_external_packages/MPI/MPIConfig.cmake")
+    file(WRITE "${mpi_config}" "\
+# Written by Trikkos.
+if(NOT TARGET MPI::all_libs)
+  add_library(MPI::all_libs INTERFACE IMPORTED)
+  get_filename_component(_trikkos_lib \"\${CMAKE_CURRENT_LIST_DIR}/../../..\" ABSOLUTE)
+  target_include_directories(MPI::all_libs SYSTEM INTERFACE \"\${_trikkos_lib}/openmpi/include\")
+  target_link_libraries(MPI::all_libs INTERFACE
+    \"\${_trikkos_lib}/libmpi.so.40\" \"\${_trikkos_lib}/libopen_mpi.so.40\")
+  unset(_trikkos_lib)
+endif()
+")
+    file(WRITE "${root}/usr/bin/mpiexec" "\
+#!/bin/sh
+# Written by Trikkos.
+usr=$(cd \"$(dirname \"$0\")/..\" && pwd)
+export OPAL_PREFIX=\"$usr\" PMIX_PREFIX=\"$usr\" PRTE_PREFIX=\"$usr\"
+export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_mapby=:oversubscribe
+export PMIX_MCA_pcompress_base_silence_warning=1
+exec \"$usr/${dynamic_linker}\" --library-path \"$usr/runtime\" \"$usr/bin/prterun\" \"$@\"
+")
+    file(CHMOD "${root}/usr/bin/mpiexec" FILE_PERMISSIONS
+         OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  endif()
 endfunction()

@@ -70,8 +70,13 @@ else()
 endif()
 
 # trikkos_add_mpi_test(<name> <ranks> <target> <argument>...): more ranks than cores, and by root too, for
-# which Open MPI asks for a word. What it leaves behind is not ours to report.
+# which Open MPI asks for a word. What it leaves behind is not ours to report. Where CMake has not looked
+# for MPI, Tpetra knows a launcher.
 function(trikkos_add_mpi_test name ranks target)
+  if(NOT MPIEXEC_EXECUTABLE)
+    set(MPIEXEC_EXECUTABLE "${TpetraCore_MPI_EXEC}")
+    set(MPIEXEC_NUMPROC_FLAG "${TpetraCore_MPI_EXEC_NUMPROCS_FLAG}")
+  endif()
   add_test(NAME ${name}
     COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
             $<TARGET_FILE:${target}> ${MPIEXEC_POSTFLAGS} ${ARGN})

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Tests of Trikkos::mpi: every rank runs all of them, in the same order, with --tree in groups of
-// ranks. A test that hangs ends by the alarm, and mpirun ends the other ranks.
+// Tests of Trikkos::mpi and of Trikkos::tpetra: every rank runs all of them, in the same order;
+// those of Trikkos::mpi with --tree in groups of ranks. A test that hangs ends by the alarm, and
+// mpirun ends the other ranks.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
