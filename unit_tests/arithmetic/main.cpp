@@ -232,6 +232,25 @@ void spikes_agree(const char* type) {
   }
 }
 
+/// The root that rotations start from is as good as its promise, and lets nothing bad pass.
+template <class V>
+void roots_are_rough(const char* type) {
+  using T = Number<V>;
+  using Limits = std::numeric_limits<T>;
+  const auto root = [](T v) { return static_cast<double>(lane(rough_root(constant<V>(v)), 0)); };
+  double worst = 0;
+  for (int e = Limits::min_exponent - 1; e < Limits::max_exponent - 1; e += 2)
+    for (int k = 0; k < 600; ++k) {  // from one power of four to the next
+      const T v = std::ldexp(T(1 + k / 200.), e);
+      worst = std::max(worst, std::abs(root(v) * std::sqrt(static_cast<double>(v)) - 1));
+    }
+  if (!(worst < 1e-4)) std::printf("error %.1e: ", worst);
+  expect(worst < 1e-4, "rough root", type);
+  expect(std::isinf(root(0)), "rough root of 0", type);
+  expect(std::isnan(root(Limits::quiet_NaN())), "rough root of NaN", type);
+  expect(!(root(Limits::infinity()) > 0), "rough root of Inf", type);  // NaN or 0
+}
+
 /// And what it is for: a matrix whose carried rows grew by the golden ratio a row under pivoting.
 template <class T>
 void advection_is_solved(const char* type) {
@@ -292,6 +311,10 @@ void all(const char* type) {
 
 int main() {
   all<double>("double");
+  roots_are_rough<double>("double");
+  roots_are_rough<float>("float");
+  roots_are_rough<Lanes<double>>("lanes of double");
+  roots_are_rough<Lanes<float>>("lanes of float");
   all<Kokkos::complex<float>>("complex<float>");
   advection_is_solved<double>("double");
   std::printf("%d lanes of double, %s: %d differences\n", lane_count<double>,
