@@ -97,7 +97,10 @@ KOKKOS_FORCEINLINE_FUNCTION V sum_of_products(const A& a, const V& b, const C& c
 template <class A, class C, class V>
 KOKKOS_FORCEINLINE_FUNCTION V difference_of_products(const A& a, const V& b, const C& c,
                                                      const V& d) {
-  return fused(a, b, -product(c, d));
+  if constexpr (is_complex_v<V>)  // a minus before a sum of products may be taken into it, and a
+    return fused(a, b, product(-c, d));  // zero then has the other sign
+  else
+    return fused(a, b, -product(c, d));
 }
 
 /// |v|^2 + s

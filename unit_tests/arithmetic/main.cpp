@@ -131,7 +131,7 @@ template <class V>
 template <class V>
 void rotations_agree(const char* type) {
   Draw<V> draw;
-  for (int trial = 0; trial < 200; ++trial) {
+  for (int trial = 0; trial < 1000; ++trial) {
     std::vector<Equation<V>> rows(3 + trial % 64);
     for (auto& row : rows) row = draw.row();
     const auto first = first_pass(rows), second = second_pass(rows);
@@ -221,7 +221,7 @@ template <class V, class State>
 template <class V>
 void spikes_agree(const char* type) {
   Draw<V> draw;
-  for (int trial = 0; trial < 200; ++trial) {
+  for (int trial = 0; trial < 1000; ++trial) {
     std::vector<Equation<V>> rows(2 + trial % 64);
     for (auto& row : rows) row = draw.row();
     const VectorRows<V> all{rows};

@@ -33,13 +33,13 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge_rows(const Segment<V>& left, const 
   const V Pl = a.pivot(L1.l, L2.l), Pu = a.pivot(L1.u, L2.u), Pm = product(conjugate(a.s), L2.q),
           Pf = a.pivot(L1.f, L2.f);
   const auto b = rotation<Scaled>(a.p, gamma);
-  const V Bl = -product(b.s, Pl), Bu = -product(b.s, Pu), Bm = b.next(Pm, R1.u),
+  const V Bl = product(-b.s, Pl), Bu = product(-b.s, Pu), Bm = b.next(Pm, R1.u),
           Bv = product(b.c, R1.p), Bf = b.next(Pf, R1.f);
   const V Ql = product(conjugate(b.c), Pl), Qu = product(conjugate(b.c), Pu),
           Qm = b.pivot(Pm, R1.u), Qv = product(conjugate(b.s), R1.p), Qf = b.pivot(Pf, R1.f);
   const R v1_square = sum_of_squares(b.p, delta), v1_root = rough_root(v1_square);
   const V ec = product(v1_root, b.p), es = product(v1_root, delta);
-  const V El = -product(es, Ql), Eu = -product(es, Qu),
+  const V El = product(-es, Ql), Eu = product(-es, Qu),
           Em = difference_of_products(ec, R2.u, es, Qm),
           Ev = difference_of_products(ec, R2.p, es, Qv), Er = product(ec, R2.q),
           Ef = difference_of_products(ec, R2.f, es, Qf);

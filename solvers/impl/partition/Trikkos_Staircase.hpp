@@ -83,7 +83,7 @@ struct Staircase {
       TRIKKOS_UNROLL(rhs)
       for (int j = 0; j < rhs; ++j) {
         B[j] = product(r.p, P[j]);
-        P[j] = -product(r.s, P[j]);
+        P[j] = product(-r.s, P[j]);
       }
     } else {
       TRIKKOS_UNROLL(rhs)
