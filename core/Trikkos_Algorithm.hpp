@@ -16,7 +16,7 @@ enum class Algorithm {
   automatic,  ///< what `choose_algorithm` chooses
   segmented,  ///< partitions reduced to two rows each by rotations; stable for every matrix
   truncated,  ///< for diagonally dominant matrices: overlapping windows are solved in one pass, and
-              ///< `segmented` solves where they turn out to disagree; stable for every matrix
+              ///< `segmented` solves where too much was neglected; stable for every matrix
   spike,      ///< SPIKE: partitions solved by themselves, pivoting within them (see `Pivoting`)
   pcr,        ///< parallel cyclic reduction, no pivoting; for diagonally dominant matrices
   thomas,     ///< one thread, no pivoting; for diagonally dominant matrices

@@ -30,8 +30,9 @@ struct Status {
   double backward_error =
       -1;  ///< worst of the right-hand sides; -1 without `Options::verify` or `refine`
 
-  /// `truncated`: what neighbouring windows disagree by at their seams, beside their largest
-  /// unknown, at worst; -1 where `segmented` solved from the start
+  /// `truncated`: what was neglected at worst, beside the largest unknown: on a host what
+  /// neighbouring windows disagree by at their seams, on a device the coupling between the ends of
+  /// groups of rows; -1 where `segmented` solved from the start
   double disagreement = -1;
   bool fell_back = false;  ///< `truncated`: that was too much, so `segmented` has solved
 

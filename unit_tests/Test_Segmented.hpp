@@ -255,6 +255,41 @@ void sizes_around_thresholds() {
   }
 }
 
+/// Tiles that are moved in bulk end anywhere, and are completed with rows that change no bit: the
+/// same system from every tenth word, of which none is. What A does not hold is not a number.
+template <class T>
+void tiles_end_anywhere() {
+  const TEST_EXECSPACE exec;
+  for (std::int64_t n = 5757; n <= 5777; ++n) {
+    SCOPED_TRACE("n = " + std::to_string(n));
+    auto host_A = Reference::to_host(Trikkos::gallery<T>(exec, Gallery::uniform, n, n));
+    host_A.lower.front() = host_A.upper.back() = std::numeric_limits<double>::quiet_NaN();
+    const auto A = Reference::to_device(exec, host_A);
+    const auto b = Reference::to_host(Trikkos::gallery_rhs<T>(exec, n, n));
+    const auto r = solve(A, b, Options{}.algorithm(Algorithm::segmented));
+    EXPECT_TRUE(r.status.ok()) << r.status.why();
+    EXPECT_LE(r.eta, gate<T>);
+
+    const Kokkos::View<T**, Kokkos::LayoutLeft, TEST_EXECSPACE> words("words", 10, n);
+    const auto every_tenth = [&](int k) { return Kokkos::subview(words, k, Kokkos::ALL); };
+    ::Test::copy(every_tenth(0), A.lower);
+    ::Test::copy(every_tenth(1), A.diag);
+    ::Test::copy(every_tenth(2), A.upper);
+    ::Test::copy(every_tenth(3), Reference::to_device(exec, b));
+    const auto status =
+        Trikkos::solve(exec, Trikkos::Tridiagonal{every_tenth(0), every_tenth(1), every_tenth(2)},
+                       every_tenth(3), every_tenth(4), Options{}.algorithm(Algorithm::segmented));
+    EXPECT_TRUE(status.ok());
+    EXPECT_EQ(Reference::to_host(every_tenth(4)), r.x);
+  }
+}
+TEST(TEST_CATEGORY, segmented_ends_tiles_anywhere) {
+  tiles_end_anywhere<double>();
+  tiles_end_anywhere<float>();
+  tiles_end_anywhere<Kokkos::complex<float>>();
+  tiles_end_anywhere<Kokkos::complex<double>>();
+}
+
 TEST(TEST_CATEGORY, segmented_solves_sizes_around_its_thresholds) {
   sizes_around_thresholds<float>();
   sizes_around_thresholds<double>();

@@ -47,7 +47,7 @@ struct ThreadSystems {
   }
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void keep_in(const Member& member, Rows& rows, int kept) const {
-    rows.back = team_scratch<T>(member, shape.scratch_bytes(kept)) + member.team_rank();
+    rows.back = team_scratch<T>(member) + member.team_rank();
     rows.apart = shape.threads;
   }
   KOKKOS_FORCEINLINE_FUNCTION void report(const Rows& rows, std::int64_t system,
@@ -156,7 +156,7 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
     const int links = exists ? this->shape.links : 0;
     const int begin = chain * links / chains, end = (chain + 1) * links / chains;
     const ThreadSlots<T, W> slot{problem.storage, problem.count(), system};
-    T* const scratch = team_scratch<T>(member, bytes(levels));
+    T* const scratch = team_scratch<T>(member);
     const SegmentArray<T, W> tree{scratch, systems << levels};
 
     Segment<T, W> merged = identity_segment<T, W>();

@@ -77,8 +77,10 @@ struct OnChipShape {
   }
 };
 
+/// `Rows`: rows of a partition where the compiler is to know them, and all are complete: loops have
+/// no branches then.
 template <class T, class Elimination, bool Interleaved,
-          class Matrices = Systems<T, Elimination::half_bandwidth>>
+          class Matrices = Systems<T, Elimination::half_bandwidth>, int Rows = 0>
 struct SolveOnChip {
   static constexpr int W = Elimination::half_bandwidth;
   static constexpr int rhs = 2 * W + 1;  // the band that is b
@@ -95,6 +97,7 @@ struct SolveOnChip {
       const Elimination& e, const StagedRows<T, Interleaved ? 0 : 1, W>& rows, T (&spare)[2]) {
     e.reduce(rows, spare);
   };
+  static constexpr bool pads = pads_v<Elimination, Matrices>;
   /// The two rows that a partition begins with are in its segment then: room for the tree.
   static constexpr int in_rows = keeps && !Interleaved ? 8 : 0;
 
@@ -105,8 +108,9 @@ struct SolveOnChip {
     const std::int64_t first = tile.first;
     const int here = tile.count;
     if (problem.resets && t == 0) problem.diagnosis.reset();  // long before anything is reported
-    T* const bands = team_scratch<T, staging_alignment>(member, shape.scratch_bytes());
+    T* const bands = team_scratch<T, staging_alignment>(member);
     T* const nodes = bands + shape.bands * shape.band_words();
+    if (is_padded()) pad(member, bands, here);
     load(member, nodes + shape.node_words(), bands, tile);
     const auto word = [&](int slot, int k) -> T& {
       const int row = slot_place(slot);
@@ -122,9 +126,9 @@ struct SolveOnChip {
     const int p = Interleaved ? t / systems : t & (shape.partitions() - 1);
     const int left = s < here ? n - p * shape.rows : 0;
     const int m = left > shape.rows ? shape.rows : left > 0 ? left : 0;
-    const auto rows = rows_of(bands, s, p * shape.rows, m);
+    const auto rows = rows_of(bands, s, p * shape.rows, is_padded() && s < here ? shape.rows : m);
     const int apart = Interleaved ? systems : 1;
-    T spare[OnChipShape<T, W>::longest];
+    T spare[Rows > 0 ? Rows : OnChipShape<T, W>::longest];
     Segment<T, W> mine;
     if constexpr (keeps)
       mine = elimination.reduce(rows, spare);
@@ -181,14 +185,14 @@ struct SolveOnChip {
   }
   /// Of the first row of a slot's partition.
   KOKKOS_FORCEINLINE_FUNCTION int slot_place(int slot) const {
-    if constexpr (!Interleaved) return slot * shape.rows;
+    if constexpr (!Interleaved) return slot * (Rows > 0 ? Rows : shape.rows);
     const int s = slot & (shape.systems() - 1);
     return (slot - s) * shape.rows + s;
   }
   KOKKOS_FORCEINLINE_FUNCTION auto rows_of(T* bands, int s, int row, int m) const {
-    using Rows = StagedRows<T, Interleaved ? 0 : 1, W>;
-    return Rows{bands + place(s, row), shape.band_words(), m, problem.A.first.scale_rows,
-                Interleaved ? shape.systems() : 1};
+    return StagedRows < T, Interleaved ? 0 : 1, W,
+           Rows > {bands + place(s, row), shape.band_words(), m, problem.A.first.scale_rows,
+                   Interleaved ? shape.systems() : 1};
   }
   /// Rows [begin, end) of `here` systems; what neighbours in memory are neighbours in a run.
   template <class U>
@@ -250,6 +254,18 @@ struct SolveOnChip {
       load_edges(bands + place(s, 0), place(0, 1) - place(0, 0), A[tile.first + s],
                  std::make_integer_sequence<int, W>{});
     member.team_barrier();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_padded() const {
+    return pads && (Rows > 0 || !problem.A.first.periodic);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void pad(const Member& member, T* bands, int here) const {
+    const int n = shape.n, more = shape.pitch() - n;
+    for (int k = member.team_rank(); k < here * more; k += member.team_size()) {
+      T* const row = bands + place(k / more, n + k % more);
+      TRIKKOS_UNROLL(rhs + 1)
+      for (int j = 0; j <= rhs; ++j) row[j * shape.band_words()] = T(j == W);
+    }
   }
   /// What lies outside the matrix lies between two systems.
   template <class Member>
@@ -324,7 +340,9 @@ class DeviceSystems {
   }
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
-  std::int64_t at_least() const { return m_by_threads.at_least(); }
+  std::int64_t at_least() const {
+    return std::max<std::int64_t>(m_by_threads.at_least(), m_on_chip ? 1 : m_passes.at_least());
+  }
   /// So many systems of one matrix are better solved at a time: it is read once for all.
   static constexpr std::int64_t at_once = 8;
   /// Matrices are read once anyway.
@@ -375,7 +393,16 @@ class DeviceSystems {
   }
   template <bool Interleaved, class Matrices>
   void launch(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    using Shape = OnChipShape<T, W>;
     using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices>;
+    if constexpr (Kernel::pads && Kernel::keeps && !Interleaved && !ComputedMatrices<Matrices>)
+      if (shape(Interleaved).rows == Shape::longest && !problem.A.first.periodic)
+        return launch<Interleaved, Shape::longest>(exec, problem);
+    launch<Interleaved, 0>(exec, problem);
+  }
+  template <bool Interleaved, int Rows, class Matrices>
+  void launch(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, Rows>;
     // of more threads than there are: else registers are hoarded for addresses; wide rows need all
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<(W > 1 ? 256 : 384), 1>>;
     OnChipShape<T, W> shape = this->shape(Interleaved);

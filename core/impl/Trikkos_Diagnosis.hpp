@@ -21,7 +21,7 @@ struct Diagnosis {
     solution,     ///< first row whose solution is not finite
     suspect,      ///< 0 if anything is not finite: the substitution pass then looks for the row
     systems,      ///< how many there are
-    seams,  ///< the bits of what windows disagree by at worst, whose order is that of numbers;
+    seams,  ///< the bits of what windows have neglected at worst, whose order is that of numbers;
             ///< -1 if there are none
     words
   };

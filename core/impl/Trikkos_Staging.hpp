@@ -119,13 +119,13 @@ class Staging {
           "fence.mbarrier_init.release.cluster;" ::"r"(shared(m_arrivals))
           : "memory");
 #endif
-    m_member.team_barrier();
   }
 
   /// All threads call it. Runs of less than `bulk` bytes are copied in words, wide ones if wanted.
   template <bool wide = false, int bulk = long_run, class T>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Runs<const T>& given) {
     const Runs<const T> runs = given.joined();
+    start_by_all();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (runs.is_aligned() && runs.are_of(bulk)) {
       const unsigned bytes = static_cast<unsigned>(sizeof(T)) * runs.words;
@@ -141,15 +141,22 @@ class Staging {
     else
       load_words(runs);
   }
-  /// A run that bulk copies are for, which one thread starts. All threads call it.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION void load_run(T* to, const T* from, int words) {
+  /// Runs that bulk copies are for, `words` of T in all. `start_all(start)`, by one thread where
+  /// there are such copies, calls start(to, from, words) for each. All threads call it.
+  template <class T, class F>
+  KOKKOS_FORCEINLINE_FUNCTION void load_by_one(int words, const F& start_all) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    const unsigned bytes = static_cast<unsigned>(sizeof(T)) * words;
-    m_bytes += bytes;
-    if (m_member.team_rank() == 0) start_bulk(to, from, bytes);
+    m_bytes += static_cast<unsigned>(sizeof(T)) * words;
+    if (m_member.team_rank() == 0)
+      start_all([&](T* to, const T* from, int count) {
+        start_bulk(to, from, static_cast<unsigned>(sizeof(T)) * count);
+      });
 #else
-    load_words(Runs<const T>{to, from, 1, words, 0, 0});
+    static_cast<void>(words);
+    start_by_all();
+    start_all([&](T* to, const T* from, int count) {
+      load_words(Runs<const T>{to, from, 1, count, 0, 0});
+    });
 #endif
   }
   /// `count` runs of `words` words each, run(i) -> {scratch, memory}, that bulk copies are for: a
@@ -157,6 +164,7 @@ class Staging {
   template <class Run>
   KOKKOS_FORCEINLINE_FUNCTION void load_runs(int count, int words, const Run& run) {
     using T = std::remove_pointer_t<decltype(run(0).first)>;
+    start_by_all();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     const unsigned bytes = static_cast<unsigned>(sizeof(T)) * words;
     m_bytes += bytes * count;
@@ -173,6 +181,7 @@ class Staging {
   }
   /// All threads: whatever any of them has loaded is there.
   KOKKOS_FORCEINLINE_FUNCTION void wait() const {
+    if (!m_by_all) m_member.team_barrier();  // so that all see what they wait for
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (m_bytes > 0) {
       if (m_member.team_rank() == 0)
@@ -189,14 +198,18 @@ class Staging {
           : "memory");
     }
 #endif
+    if (m_by_all) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
+      asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
-    m_member.team_barrier();
+      m_member.team_barrier();
+    }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    if constexpr (requires { Member::restages; })
+    if constexpr (requires { Member::restages; }) {
+      if (!m_by_all) m_member.team_barrier();
       if (m_member.team_rank() == 0)
         asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared(m_arrivals)) : "memory");
+    }
 #endif
   }
   /// Before a team that `restages` starts with another Staging in the same scratch.
@@ -208,6 +221,19 @@ class Staging {
     team.team_barrier();
   }
 
+  /// A run that bulk copies are for, as below. All threads call it.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void store_run(const Member& member, T* to, T* from,
+                                                    int words) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    member.team_barrier();
+    if (member.team_rank() == 0) start_store(to, from, static_cast<unsigned>(sizeof(T)) * words);
+    finish_stores();
+#else
+    store(member, Runs<T>{from, to, 1, words, 0, 0});
+#endif
+  }
   /// Scratch, written before by any thread and not any more, to memory. All threads call it.
   template <bool wide = false, int bulk = long_run, class T>
   KOKKOS_FORCEINLINE_FUNCTION static void store(const Member& member, const Runs<T>& given) {
@@ -217,16 +243,9 @@ class Staging {
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
       member.team_barrier();
       for (int i = member.team_rank(); i < runs.count; i += member.team_size())
-        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
-                         runs.memory + i * runs.memory_stride),
-                     "r"(shared(runs.scratch + i * runs.scratch_stride)),
-                     "r"(static_cast<unsigned>(sizeof(T)) * runs.words)
-                     : "memory");
-      asm volatile(
-          "cp.async.bulk.commit_group;\n"
-          "cp.async.bulk.wait_group.read 0;" ::
-              : "memory");
-      return;
+        start_store(runs.memory + i * runs.memory_stride, runs.scratch + i * runs.scratch_stride,
+                    static_cast<unsigned>(sizeof(T)) * runs.words);
+      return finish_stores();
     }
 #endif
     member.team_barrier();
@@ -238,6 +257,11 @@ class Staging {
   }
 
  private:
+  /// Before any thread but the first starts a copy.
+  KOKKOS_FORCEINLINE_FUNCTION void start_by_all() {
+    if (!m_by_all) m_member.team_barrier();
+    m_by_all = true;
+  }
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION void load_words(const Runs<const T>& runs) const {
     runs.for_words(m_member, [](T* to, const T* from) {
@@ -263,11 +287,27 @@ class Staging {
         : "memory");
 #  endif
   }
+  KOKKOS_FORCEINLINE_FUNCTION static void start_store(void* to, const void* from, unsigned bytes) {
+#  if __CUDA_ARCH__ >= 900
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+                 "r"(shared(from)), "r"(bytes)
+                 : "memory");
+#  endif
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void finish_stores() {
+#  if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "cp.async.bulk.commit_group;\n"
+        "cp.async.bulk.wait_group.read 0;" ::
+            : "memory");
+#  endif
+  }
 #endif
 
   const Member& m_member;
   std::uint64_t* m_arrivals;
   unsigned m_bytes = 0;
+  bool m_by_all = false;  // whether others than the first thread have started copies, too
 };
 
 }  // namespace Trikkos::Impl

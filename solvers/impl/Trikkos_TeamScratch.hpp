@@ -23,12 +23,13 @@ int granted_scratch() {
   return std::max(scratch_limit, Kokkos::TeamPolicy<Exec>::scratch_size_max(0));
 }
 
-/// `bytes` of the team's scratch, of which the last few are for alignment.
+/// The scratch that a kernel was launched with, the last few bytes of which are for alignment.
 template <class T, std::size_t alignment = alignof(T), class Member>
-KOKKOS_FORCEINLINE_FUNCTION T* team_scratch(const Member& member, std::size_t bytes) {
-  // Not get_shmem_aligned, which divides 64-bit numbers. An offset, not a mask: compilers must see
-  // that what it points to is still scratch.
-  auto* const start = static_cast<char*>(member.team_scratch(0).get_shmem(static_cast<int>(bytes)));
+KOKKOS_FORCEINLINE_FUNCTION T* team_scratch(const Member& member) {
+  // Of no bytes, of which there are always enough: each use of a pointer that may be null is a
+  // select. Not get_shmem_aligned, which divides 64-bit numbers. An offset, not a mask: compilers
+  // must see that what it points to is still scratch.
+  auto* const start = static_cast<char*>(member.team_scratch(0).get_shmem(0));
   const auto offset = -reinterpret_cast<std::uintptr_t>(start) & (alignment - 1);
   return reinterpret_cast<T*>(start + offset);
 }

@@ -52,7 +52,7 @@ struct BlockedSolve {
   template <class Member>
   requires TeamMember<Member> KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const std::int64_t words = parts.slots * Flag::words;
-    Word* const memory = team_scratch<Word>(member, scratch_bytes(parts.slots));
+    Word* const memory = team_scratch<Word>(member);
     const Copies copy = current();
     const int rank = member.team_rank(), computing = member.team_size() - importing;
     while (true) {

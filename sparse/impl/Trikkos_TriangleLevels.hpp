@@ -75,7 +75,7 @@ struct PullLevels {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    std::int32_t* const local = team_scratch<std::int32_t>(member, scratch_bytes());
+    std::int32_t* const local = team_scratch<std::int32_t>(member);
     const int rank = member.team_rank();
     Tickets* const tickets = &findings->tickets;
     Extremes extremes;

@@ -82,7 +82,7 @@ struct FactorMatrix {
     const Rows A(bands);
     const std::int64_t n = A.n;
     const int t = member.team_rank(), threads = member.team_size();
-    T* const staged = team_scratch<T>(member, scratch_bytes());
+    T* const staged = team_scratch<T>(member);
     Crout<T, W> crout(A);
     for (std::int64_t first = 0; first < n; first += block) {
       const int m = static_cast<int>(n - first < block ? n - first : block);

@@ -69,7 +69,7 @@ struct SolveFactored {
     const SystemTiles::Tile these = tiles[member.league_rank()];
     const std::int64_t first = these.first;
     const int here = these.count;
-    T* const tile = team_scratch<T, staging_alignment>(member, shape.scratch_bytes(systems));
+    T* const tile = team_scratch<T, staging_alignment>(member);
     T* const handed = tile + shape.tile_words(systems);
     T* const handed_back = handed + shape.handed_words(systems);
     Staging<Member> staging(member, handed_back + shape.handed_words(systems));

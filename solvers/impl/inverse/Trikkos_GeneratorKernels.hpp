@@ -237,7 +237,7 @@ struct GeneratorKernels {
                                                           MinorBlock<T>& mine) const {
     if (member.team_size() == 1) return &mine;
     const int me = member.team_rank(), threads = member.team_size();
-    auto* const slot = team_scratch<MinorBlock<T>>(member, sizeof(MinorBlock<T>) * threads);
+    auto* const slot = team_scratch<MinorBlock<T>>(member);
     slot[me] = mine;
     for (int step = 1; step < threads; step *= 2) {
       member.team_barrier();

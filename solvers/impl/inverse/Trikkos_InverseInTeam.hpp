@@ -26,7 +26,7 @@ struct InverseInTeam {
   template <class Member>
   KOKKOS_INLINE_FUNCTION std::int64_t invert(const Member& member) const {
     const KernelTeam team(member);
-    char* const memory = team_scratch<char, 16>(member, bytes(A.n));
+    char* const memory = team_scratch<char, 16>(member);
     auto& shared = *reinterpret_cast<Shared*>(memory);
     auto* const down = reinterpret_cast<Generators<T>*>(memory + sizeof(Shared));
     const InverseFactors<T> factors{down, down + A.n};

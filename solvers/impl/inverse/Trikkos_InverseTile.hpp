@@ -103,7 +103,7 @@ struct InverseTiles {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const Tile tile(*this, first_tile + member.league_rank());
-    auto* const after = team_scratch<TileFactor<T>, 16>(member, scratch_bytes);
+    auto* const after = team_scratch<TileFactor<T>, 16>(member);
     TileFactor<T>* const before = after + device_lines;
     for (int l = member.team_rank(); l < tile.lines; l += member.team_size()) {
       after[l] = relative(line_factor<true>(tile.line + l), tile.after_e);

@@ -28,6 +28,8 @@ struct BlockBands : Bands<T> {
 
 template <class T>
 struct BlockSystems : Systems<T> {
+  static constexpr bool is_part = true;
+
   bool has_before = false, has_after = false;
 
   KOKKOS_FORCEINLINE_FUNCTION BlockBands<T> operator[](std::int64_t k) const {

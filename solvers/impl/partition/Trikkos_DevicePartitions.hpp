@@ -26,33 +26,62 @@
 
 namespace Trikkos::Impl {
 
-/// Whether bands and b are contiguous, and so aligned that tiles are copied in bulk.
+/// Whether tiles of these are copied in bulk, as they are contiguous and so aligned.
+template <class T>
+bool is_in_bulk(const T* data, std::int64_t system_stride, std::int64_t row_stride,
+                std::int64_t tile_rows) {
+  return row_stride == 1 && is_bulk(reinterpret_cast<std::uintptr_t>(data) |
+                                        sizeof(T) * static_cast<std::size_t>(system_stride),
+                                    sizeof(T) * tile_rows);
+}
+/// Of the bands and b.
 template <class T, int W, class Matrices>
 bool can_load_in_bulk(const Problem<T, W, Matrices>& problem, const TileShape<T, 0, W>& tile) {
   if constexpr (ComputedMatrices<Matrices>)
     return false;
   else {
-    const auto of = [](const T* data, std::int64_t system_stride) {
-      return reinterpret_cast<std::uintptr_t>(data) |
-             sizeof(T) * static_cast<std::size_t>(system_stride);
-    };
-    bool is_contiguous = problem.b.row_stride == 1 && problem.A.first.is_contiguous() &&
-                         tile.pitch() == tile.rows() && problem.slab() == problem.count();
-    std::size_t bytes = of(problem.b.data, problem.b.system_stride);
-    for (int j = 0; j <= 2 * W; ++j) bytes |= of(problem.A.first.band[j].data, problem.A.stride[j]);
-    return is_contiguous && is_bulk(bytes, sizeof(T) * tile.tile_rows());
+    const Matrices& A = problem.A;
+    const Vectors<const T>& b = problem.b;
+    bool all = !A.first.conjugated && tile.pitch() == tile.rows() &&
+               problem.slab() == problem.count() &&
+               is_in_bulk(b.data, b.system_stride, b.row_stride, tile.tile_rows());
+    for (int j = 0; j <= 2 * W; ++j)
+      all = all &&
+            is_in_bulk(A.first.band[j].data, A.stride[j], A.first.band[j].stride, tile.tile_rows());
+    return all;
   }
 }
+/// Of x, too, and up to the ends of open systems.
+template <class T, int W, class Matrices>
+bool moves_in_bulk(const Problem<T, W, Matrices>& problem, const TileShape<T, 0, W>& tile) {
+  if constexpr (!std::is_same_v<Matrices, Systems<T, W>>)
+    return false;
+  else
+    return can_load_in_bulk(problem, tile) && !problem.A.first.periodic &&
+           problem.A.first.wrap == 0 &&
+           is_in_bulk(problem.x.data, problem.x.system_stride, problem.x.row_stride,
+                      tile.tile_rows());
+}
+
+/// Whether rows 1 x = 0 make partitions complete.
+template <class Elimination, class Matrices>
+inline constexpr bool pads_v = requires {
+  requires Elimination::pads;
+}
+&&!requires { requires Matrices::is_part; };
 
 /// The system and the tile of a team: tiles of a system in sequence, or, where systems have one
 /// matrix, the same tile of all of them, so that its rows come from memory once and from the cache
 /// then.
 template <class T, int W, class Matrices>
-KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<std::int64_t, std::int64_t> place_of_team(
-    int rank, std::int64_t tiles, const Problem<T, W, Matrices>& problem, bool together) {
-  if (!together) return split_index(rank, tiles);
-  const int systems = static_cast<int>(problem.count());
-  return {rank % systems, rank / systems};
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<int, int> place_of_team(
+    int rank, int tiles, const Problem<T, W, Matrices>& problem, bool together) {
+  if (together) {
+    const int systems = static_cast<int>(problem.count());
+    return {rank % systems, rank / systems};
+  }
+  if (rank < tiles) return {0, rank};  // one system: no division
+  return {rank / tiles, rank % tiles};
 }
 template <class T, int W, class Matrices>
 bool solves_together(const Problem<T, W, Matrices>& problem) {
@@ -63,11 +92,12 @@ bool solves_together(const Problem<T, W, Matrices>& problem) {
 }
 
 /// First pass: rows to segments.
-template <class T, class Elimination, int Rows, class Matrices>
+template <class T, class Elimination, int Rows, class Matrices, bool Bulk = false>
 struct ReduceTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
   static constexpr int registers_for = max_tile_lanes;
+  static constexpr bool pads = Rows > 0 && pads_v<Elimination, Matrices>;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
@@ -79,20 +109,18 @@ struct ReduceTiles {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
     const auto [system, tile] =
-        place_of_team(member.league_rank(), layout.tiles, problem, together);
-    const StagedTile<T, Rows, W> staged{
-        shape, team_scratch<T, staging_alignment>(member, scratch_bytes(shape)),
-        tile * shape.tile_rows()};
+        place_of_team(member.league_rank(), static_cast<int>(layout.tiles), problem, together);
+    const StagedTile<T, Rows, W, Bulk> staged{shape, team_scratch<T, staging_alignment>(member),
+                                              std::int64_t(tile) * shape.tile_rows()};
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
     staged.load(member, staging, problem, system, in_bulk);
     if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
     T* const work = problem.storage + system * layout.words;
     if (tile == 0) layout.arrivals(work).reset(t, shape.lanes());
-    const MatrixOf<Matrices> A = problem.A[system];
     staging.wait();
-    staged.complete(member, A);
-    Segment<T, W> s = staged.is_whole(A.n) ? elimination.reduce(staged.template rows<Rows>(t, A))
-                                           : elimination.reduce(staged.rows(t, A));
+    const bool whole = staged.template complete<pads>(member, problem, system);
+    Segment<T, W> s = whole ? elimination.reduce(staged.template rows<Rows>(t, problem))
+                            : elimination.reduce(staged.rows(t, problem));
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
         member, SegmentArray<T, W>{staged.scratch, shape.lanes()}, shape.lanes(), shape.levels(), s,
@@ -112,10 +140,11 @@ struct ReduceTiles {
 };
 
 /// Second pass: from the bounds of each segment to the solution of its rows.
-template <class T, class Elimination, int Rows, class Matrices>
+template <class T, class Elimination, int Rows, class Matrices, bool Bulk = false>
 struct SubstituteTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
+  static constexpr bool pads = Rows > 0 && pads_v<Elimination, Matrices>;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
@@ -135,13 +164,11 @@ struct SubstituteTiles {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
-    const auto [system, from_last] =
-        place_of_team(member.league_rank(), layout.tiles, problem, together);
+    const int tiles = static_cast<int>(layout.tiles);
+    const auto [system, from_last] = place_of_team(member.league_rank(), tiles, problem, together);
     // backwards: the tiles that the first pass read last may still be in the cache
-    const std::int64_t tile = layout.tiles - 1 - from_last;
-    const StagedTile<T, Rows, W> staged{
-        shape, team_scratch<T, staging_alignment>(member, scratch_bytes(shape)),
-        tile * shape.tile_rows()};
+    const std::int64_t tile = tiles - 1 - from_last;
+    const Tile staged{shape, team_scratch<T, staging_alignment>(member), tile * shape.tile_rows()};
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
     staged.load(member, staging, problem, system, in_bulk);
 
@@ -150,18 +177,17 @@ struct SubstituteTiles {
         problem.storage + system * layout.words + layout.bounds_offset + 2 * W * segment;
     const auto bounds = bounds_from<T, W>([&](int k) { return at[k]; });
     const bool suspect = problem.diagnosis.is_suspect();
-    const MatrixOf<Matrices> A = problem.A[system];
     staging.wait();
-    staged.complete(member, A);
+    const bool whole = staged.template complete<pads>(member, problem, system);
 
-    if (suspect) diagnose(member, staged, A, system);
-    const Findings<T> found = substitute(member, staged, A, bounds);
-    staged.store(member, problem.x[system], A.n);
+    const Findings<T> found = substitute(member, staged, whole, bounds);
+    if (suspect) diagnose(member, staged, system);  // before b is overwritten, if x is b
+    staged.store(member, problem, system);
     if (!found.unstable && found.probe == 0) return;
-    const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
+    const Diagnosis diagnosis = problem.diagnosis.of(system, problem.n());
     const std::int64_t first = staged.base + t * shape.rows();
     if (found.unstable) diagnosis.report_unstable(first);
-    if (!(found.probe == 0)) report_solution(staged.rows(t, A), diagnosis, first);
+    if (!(found.probe == 0)) report_solution(staged.rows(t, problem), diagnosis, first);
   }
   static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
     return (2 * W + 2) * shape.band_words() + shape.node_words();
@@ -171,33 +197,35 @@ struct SubstituteTiles {
   }
 
  private:
-  using Tile = StagedTile<T, Rows, W>;
+  using Tile = StagedTile<T, Rows, W, Bulk>;
 
-  template <class Member, class Matrix>
+  template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION Findings<T> substitute(const Member& member, const Tile& staged,
-                                                     const Matrix& A, Bounds<T, W> bounds) const {
+                                                     bool whole, Bounds<T, W> bounds) const {
     const int t = member.team_rank();
     if constexpr (keeps)
-      if (staged.is_whole(A.n)) {
-        const auto rows = staged.template rows<Rows>(t, A);
+      if (whole) {
+        const auto rows = staged.template rows<Rows>(t, problem);
         T spare[Rows];
         descend(member, staged, elimination.reduce(rows, spare), bounds);
         return elimination.substitute(rows, spare, bounds);
       }
-    const auto rows = staged.rows(t, A);
+    const auto rows = staged.rows(t, problem, whole);
     descend(member, staged, elimination.reduce(rows), bounds);
     return elimination.substitute(rows, bounds);
   }
-  /// Where something is not finite: looks for the row. What follows is what it is without.
-  template <class Member, class Matrix>
+  /// Where something is not finite: looks for the row, once more from memory.
+  template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void diagnose(const Member& member, const Tile& staged,
-                                            const Matrix& A, std::int64_t system) const {
+                                            std::int64_t system) const {
+    using Matrix = MatrixOf<Matrices>;
+    const Matrix A = problem.A[system];
     const int t = member.team_rank(), lanes = shape.lanes();
     const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
-    const auto rows = staged.rows(t, A);
-    elimination.diagnose(
-        diagnosis,
-        UnstagedRows<T, W, Matrix>{A, problem.b[system], staged.base + t * shape.rows(), rows.m});
+    const UnstagedRows<T, W, Matrix> rows{A, problem.b[system], staged.base + t * shape.rows(),
+                                          staged.length(t, A.n)};
+    elimination.diagnose(diagnosis, rows);
+    member.team_barrier();  // the tree of the solution is no longer needed
     merge_tree(
         member, SegmentArray<T, W>{staged.nodes(), lanes}, lanes, shape.levels(),
         elimination.reduce(rows), [](int, const Node&) {},
@@ -250,20 +278,16 @@ class DevicePartitions {
   std::int64_t storage_words() const { return m_layout.words; }
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_layout.tiles; }
+  /// Where a thread chains the segments of a system: so many fill a device.
+  std::int64_t at_least() const {
+    using Chain = ChainCoarse<T, W>;
+    return Chain::is_for(m_layout.segments, Chain::many) ? std::int64_t(1) << 15 : 1;
+  }
 
   template <class Matrices = Systems<T, W>, class Gate = Always>
   void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem,
               const Gate& gate = {}) const {
-    with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
-      launch(exec, "reduce", tile,
-             ReduceTiles<T, Elimination, Rows, Matrices>{problem,
-                                                         {},
-                                                         tile,
-                                                         m_layout,
-                                                         can_load_in_bulk(problem, m_tile),
-                                                         solves_together(problem)},
-             gate);
-    });
+    launch<ReduceTiles>(exec, "reduce", problem, gate);
   }
   template <class Matrices = Systems<T, W>, class Gate = Always>
   void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem,
@@ -285,16 +309,7 @@ class DevicePartitions {
   template <class Matrices = Systems<T, W>, class Gate = Always>
   void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem,
                   const Gate& gate = {}) const {
-    with_tile(problem, [&]<int Rows>(const TileShape<T, Rows, W>& tile) {
-      launch(exec, "substitute", tile,
-             SubstituteTiles<T, Elimination, Rows, Matrices>{problem,
-                                                             {},
-                                                             tile,
-                                                             m_layout,
-                                                             can_load_in_bulk(problem, m_tile),
-                                                             solves_together(problem)},
-             gate);
-    });
+    launch<SubstituteTiles>(exec, "substitute", problem, gate);
   }
   /// `gate`: whether kernels do what they are for (Trikkos_Gate.hpp).
   template <class Matrices = Systems<T, W>, class Gate = Always>
@@ -319,15 +334,29 @@ class DevicePartitions {
             std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis};
   }
 
-  /// body(tile), the default shape as a type of its own.
-  template <class Matrices, class Body>
-  void with_tile(const Problem<T, W, Matrices>& problem, const Body& body) const {
+  /// The default shape is a type of its own, and so are its tiles where all is moved in bulk.
+  template <template <class, class, int, class, bool> class Tiles, class Matrices, class Gate>
+  void launch(const Exec& exec, const char* phase, const Problem<T, W, Matrices>& problem,
+              const Gate& gate) const {
     constexpr int rows = Elimination::device_rows;
-    if (m_tile.m_rows == rows && m_tile.m_lanes == DefaultTile<T, W>::lanes &&
-        problem.A.first.scale_rows)
-      body(TileShape<T, rows, W>{});
-    else
-      body(m_tile);
+    const auto launch_for = [&]<int Rows, bool Bulk>(const TileShape<T, Rows, W>& tile,
+                                                     std::bool_constant<Bulk>) {
+      launch(exec, phase, tile,
+             Tiles<T, Elimination, Rows, Matrices, Bulk>{problem,
+                                                         {},
+                                                         tile,
+                                                         m_layout,
+                                                         can_load_in_bulk(problem, m_tile),
+                                                         solves_together(problem)},
+             gate);
+    };
+    if (m_tile.m_rows != rows || m_tile.m_lanes != DefaultTile<T, W>::lanes ||
+        !problem.A.first.scale_rows)
+      return launch_for(m_tile, std::false_type());
+    if constexpr (pads_v<Elimination, Matrices> && !ComputedMatrices<Matrices>)
+      if (moves_in_bulk(problem, m_tile))
+        return launch_for(TileShape<T, rows, W>{}, std::true_type());
+    launch_for(TileShape<T, rows, W>{}, std::false_type());
   }
   template <int Rows, class Kernel, class Gate>
   void launch(const Exec& exec, const char* phase, const TileShape<T, Rows, W>& tile,

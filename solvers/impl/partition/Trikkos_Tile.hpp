@@ -155,8 +155,10 @@ struct StagedRows {
 };
 
 /// The arrays of a tile in scratch and the steps that both passes share. `in_bulk`: bands, b and x
-/// are contiguous, and so aligned that tiles are moved by bulk copies.
-template <class T, int Rows, int W = 1>
+/// are contiguous, and so aligned that tiles are moved by bulk copies. `Bulk`: so is x, the system
+/// is open, and rows 1 x = 0 complete its last tile. There is no other way in the code then, as
+/// jumping over it takes a tenth of the time of a tile.
+template <class T, int Rows, int W = 1, bool Bulk = false>
 struct StagedTile {
   static constexpr int rhs = 2 * W + 1, bands = 2 * W + 2;
 
@@ -173,16 +175,16 @@ struct StagedTile {
                                         const Problem& problem, std::int64_t system,
                                         bool in_bulk) const {
     const std::int64_t n = problem.n();
-    if constexpr (ComputedMatrices<std::remove_cvref_t<decltype(problem.A)>>) {
+    if constexpr (Bulk) {
+      if (is_inside(n))
+        load_inside(staging, problem, system);
+      else
+        load_end(staging, problem, system);
+    } else if constexpr (ComputedMatrices<std::remove_cvref_t<decltype(problem.A)>>) {
       compute_rows(member, problem.A[system]);
       load_band(member, staging, rhs, problem.b[system], 0, end(n));
     } else if (in_bulk && is_inside(n)) {
-      // by numbers that the compiler knows: it would copy the bands to memory for an index
-      const auto A = problem.A[system];
-      TRIKKOS_UNROLL(rhs)
-      for (int k = 0; k < rhs; ++k)
-        staging.load_run(band(k), A.band[k].data + base, shape.tile_rows());
-      staging.load_run(band(rhs), problem.b[system].data + base, shape.tile_rows());
+      load_inside(staging, problem, system);
     } else {
       TRIKKOS_UNROLL(1)
       for (int k = 0; k < bands; ++k) {
@@ -195,24 +197,36 @@ struct StagedTile {
     }
   }
   /// When it is there: conjugated, and with zeros or corners for what lies outside the matrix.
-  template <class Member, class Matrix>
-  KOKKOS_FORCEINLINE_FUNCTION void complete(const Member& member, const Matrix& A) const {
-    if constexpr (!ComputedMatrices<Matrix>) {
-      if (is_inside(A.n) && !A.conjugated) return;
-      if (A.conjugated) {
-        for (int i = member.team_rank(); i < rhs * shape.band_words(); i += member.team_size())
-          scratch[i] = conjugate(scratch[i]);
-        member.team_barrier();
-      }
-      if (member.team_rank() == 0) load_edges(A, std::make_integer_sequence<int, W>{});
-      member.team_barrier();
+  /// `pads`: behind the last row of an open system come rows 1 x = 0. Returned is whether every row
+  /// of the tile is one then.
+  template <bool pads, class Member, class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION bool complete(const Member& member, const Problem& problem,
+                                            std::int64_t system) const {
+    if constexpr (Bulk) {
+      if (!is_inside(problem.n())) complete_end(member, problem, system);
+      return true;
+    } else {
+      put_edges(member, problem, system);
+      if (is_whole(problem.n())) return true;
+      if (!pads || problem.A.first.periodic) return false;
+      pad(member, problem.n());
+      return true;
     }
   }
   /// The solution, which has taken the place of b. All threads call it.
-  template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Member& member, const Strided<T>& x,
-                                         std::int64_t n) const {
-    const int rows = end(n);
+  template <class Member, class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Member& member, const Problem& problem,
+                                         std::int64_t system) const {
+    const int rows = end(problem.n());
+    if constexpr (Bulk) {
+      T* const first = problem.x.data + (system * problem.x.system_stride + base);
+      if (rows == shape.tile_rows())
+        return Staging<Member>::store_run(member, first, band(rhs), rows);
+      member.team_barrier();
+      for (int i = member.team_rank(); i < rows; i += member.team_size()) first[i] = band(rhs)[i];
+      return;
+    }
+    const Strided<T> x = problem.x[system];
     if (is_in_one_piece())
       return Staging<Member>::store(
           member, Runs<T>{band(rhs), x.data + base * x.stride, 1, rows, 0, 0, x.stride});
@@ -230,16 +244,114 @@ struct StagedTile {
   KOKKOS_FORCEINLINE_FUNCTION bool is_whole(std::int64_t n) const {
     return base + shape.tile_rows() <= n;
   }
-  /// `Length`: 0, or `Rows` in a whole tile.
-  template <int Length = 0, class Matrix>
-  KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Matrix& A) const {
+  /// Where the tile is whole, as `complete` says, all rows of a partition; `Length`: `Rows` then,
+  /// or 0.
+  template <int Length = 0, class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Problem& problem, bool whole = false) const {
     constexpr bool always = Rows > 0;  // known to the compiler: 1 % of the time of a solve
     return StagedRows<T, 1, W, Length>{scratch + t * shape.pitch(), shape.band_words(),
-                                       Length > 0 ? Length : length(t, A.n),
-                                       always || A.scale_rows};
+                                       Length > 0 ? Length
+                                       : whole    ? shape.rows()
+                                                  : length(t, problem.n()),
+                                       always || problem.A.first.scale_rows};
   }
 
  private:
+  static constexpr int in_one_go =
+      sizeof(T) < staging_alignment ? staging_alignment / sizeof(T) : 1;
+
+  /// The first row of the tile in the k-th of all arrays, where there is one slab of systems.
+  template <class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION const T* start(const Problem& problem, std::int64_t system,
+                                             int k) const {
+    const T* const first = k < rhs ? problem.A.first.band[k].data : problem.b.data;
+    const std::int64_t stride = k < rhs ? problem.A.stride[k] : problem.b.system_stride;
+    return first + (system * stride + base);
+  }
+  /// By numbers that the compiler knows: it would copy the bands to memory for an index.
+  template <class Member, class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION void load_inside(Staging<Member>& staging, const Problem& problem,
+                                               std::int64_t system) const {
+    const int rows = shape.tile_rows();
+    staging.template load_by_one<T>(bands * rows, [&](const auto& start_run) {
+      TRIKKOS_UNROLL(bands)
+      for (int k = 0; k < bands; ++k) start_run(band(k), start(problem, system, k), rows);
+    });
+  }
+  /// Of the k-th array at an end of the system: rows [begin, end) are read, as what lies outside
+  /// the matrix never is, rows [first, last) of these by a bulk copy.
+  struct End {
+    int begin, end, first, last;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION End end_of(int k, std::int64_t n) const {
+    const int away = k < rhs ? k - W : 0;
+    End r;
+    r.begin = base == 0 && away < 0 ? -away : 0;
+    r.end = end(n - (away > 0 ? away : 0));
+    r.first = (r.begin + in_one_go - 1) / in_one_go * in_one_go;
+    r.last = r.end / in_one_go * in_one_go;
+    if (r.last < r.first) r.last = r.first;
+    return r;
+  }
+  template <class Member, class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION void load_end(Staging<Member>& staging, const Problem& problem,
+                                            std::int64_t system) const {
+    int words = 0;
+    TRIKKOS_UNROLL(bands)
+    for (int k = 0; k < bands; ++k)
+      words += end_of(k, problem.n()).last - end_of(k, problem.n()).first;
+    staging.template load_by_one<T>(words, [&](const auto& start_run) {
+      TRIKKOS_UNROLL(bands)
+      for (int k = 0; k < bands; ++k) {
+        const End rows = end_of(k, problem.n());
+        if (rows.first < rows.last)
+          start_run(band(k) + rows.first, start(problem, system, k) + rows.first,
+                    rows.last - rows.first);
+      }
+    });
+  }
+  /// The rows there that no bulk copy takes, zeros for what is outside the matrix, and behind the
+  /// last row 1 x = 0.
+  template <class Member, class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION void complete_end(const Member& member, const Problem& problem,
+                                                std::int64_t system) const {
+    const int t = member.team_rank(), team = member.team_size();
+    TRIKKOS_UNROLL(bands)
+    for (int k = 0; k < bands; ++k) {
+      const T* const from = start(problem, system, k);
+      const End rows = end_of(k, problem.n());
+      const auto put = [&](int i) {
+        const bool exists = i >= rows.begin && i < rows.end;
+        band(k)[i] = exists ? from[i] : T(k == W);
+      };
+      TRIKKOS_UNROLL(1)
+      for (int i = t; i < rows.first; i += team) put(i);
+      TRIKKOS_UNROLL(1)
+      for (int i = rows.last + t; i < shape.tile_rows(); i += team) put(i);
+    }
+    member.team_barrier();
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void pad(const Member& member, std::int64_t n) const {
+    for (int i = end(n) + member.team_rank(); i < shape.tile_rows(); i += member.team_size())
+      for (int k = 0; k < bands; ++k) band(k)[shape.place(i)] = T(k == W);
+    member.team_barrier();
+  }
+  template <class Member, class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION void put_edges(const Member& member, const Problem& problem,
+                                             std::int64_t system) const {
+    if constexpr (!ComputedMatrices<std::remove_cvref_t<decltype(problem.A)>>) {
+      if (is_inside(problem.n()) && !problem.A.first.conjugated) return;
+      const auto A = problem.A[system];
+      if (A.conjugated) {
+        for (int i = member.team_rank(); i < rhs * shape.band_words(); i += member.team_size())
+          scratch[i] = conjugate(scratch[i]);
+        member.team_barrier();
+      }
+      if (member.team_rank() == 0) load_edges(A, std::make_integer_sequence<int, W>{});
+      member.team_barrier();
+    }
+  }
   /// Neither the first nor the last tile.
   KOKKOS_FORCEINLINE_FUNCTION bool is_inside(std::int64_t n) const {
     return base >= W && base + shape.tile_rows() <= n - W;

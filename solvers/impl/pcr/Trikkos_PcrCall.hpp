@@ -48,9 +48,7 @@ struct SolveLevelInTeam {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     using T = typename Level::value_type;
-    body.solve(KernelTeam<Member>(member), member.league_rank(),
-               team_scratch<T>(
-                   member, sizeof(T) * SolveLevel<Level>::Rows::words * body.level.n + alignof(T)));
+    body.solve(KernelTeam<Member>(member), member.league_rank(), team_scratch<T>(member));
   }
 };
 

@@ -143,6 +143,8 @@ struct OrthogonalCarry {
   static constexpr int half_bandwidth = 1;
   static constexpr int device_rows = 15;
   static constexpr int default_row_multiple = 1;
+  /// On a device open systems end with rows 1 x = 0 that make the last partitions complete.
+  static constexpr bool pads = true;
   /// A partition of more than 66 rows is carried in shorter stretches.
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
     return carried_rows(partition_size);

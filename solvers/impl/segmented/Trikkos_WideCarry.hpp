@@ -123,6 +123,7 @@ struct WideCarry {
   static std::string label(const char* kernel) { return OrthogonalCarry::label(kernel); }
   static constexpr int device_rows = 15;
   static constexpr int default_row_multiple = 1;
+  static constexpr bool pads = OrthogonalCarry::pads;
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
     return carried_rows(partition_size);
   }

@@ -10,48 +10,103 @@
 #include <impl/truncated/Trikkos_Windows.hpp>
 
 /// \file
-/// `truncated` on a device: a window is a tile of `segmented`, which a team reduces to its root and
-/// substitutes while its rows stay in scratch.
+/// `truncated` on a device: a window is a tile of `segmented`, which a team solves while its rows
+/// stay in scratch. The tree ends with *groups* of partitions as long as the overlap. The merge of
+/// two neighbours says what the unknowns are where they meet, up to a coupling to the far ends of
+/// both, which is neglected. How large it is is known; so all groups of a window but the outermost
+/// are right where it is small, whatever A is and whatever lies outside, and their rows are kept.
 ///
 /// Traffic: 4 length / step words a row read, of which those of the overlap come from the cache,
 /// and 1 written.
 
 namespace Trikkos::Impl {
 
+/// The last unknown of a group and the first of the next, and the coupling that is neglected,
+/// relative to the largest unknown.
 template <class T>
+struct Meeting {
+  T last, first;
+  Real<T> coupling;
+
+  KOKKOS_FORCEINLINE_FUNCTION Meeting(const Segment<T>& left, const Segment<T>& right) {
+    MergeNode<T> node;
+    merge(left, right, node);
+    const auto& g = node.g;
+    first = g[0];
+    last = g[5] - g[8] * first;
+    const auto sum = [&](int a, int b, int c, int d) {
+      return magnitude(g[a]) + magnitude(g[b]) + magnitude(g[c]) + magnitude(g[d]);
+    };
+    const Real<T> of_first = sum(1, 2, 3, 4);
+    coupling = of_first + sum(6, 7, 9, 10) + magnitude(g[8]) * of_first;
+  }
+};
+
+/// Returned is whether it is small. What is no number is infinite.
+template <class R>
+KOKKOS_FORCEINLINE_FUNCTION bool report_coupling(const Diagnosis& diagnosis, const R& coupling) {
+  constexpr R infinity = Kokkos::Experimental::infinity_v<R>;
+  const R known = coupling < infinity ? coupling : infinity;
+  diagnosis.report_disagreement(static_cast<double>(known));
+  return static_cast<double>(known) <= largest_disagreement<R>;
+}
+
+/// `Bulk`: windows are moved by bulk copies.
+template <class T, bool Bulk>
 struct SolveWindow {
-  static constexpr int rows = OrthogonalCarry::device_rows;
+  static constexpr int rows = OrthogonalCarry::device_rows, lanes = DefaultTile<T>::lanes;
   using Shape = TileShape<T, rows>;
-  using Tile = StagedTile<T, rows>;
+  using Tile = StagedTile<T, rows, 1, Bulk>;
   using Node = MergeNode<T>;
   /// So many threads: see `SubstituteTiles`.
   static constexpr int registers_for = sizeof(T) == 8 ? 384 : max_tile_lanes;
 
   Problem<T> problem;
   Windows windows;
-  Opinion<T>* opinions;
+  int levels;  // 2^levels partitions are a group
   std::int64_t* refused;
-  bool in_bulk;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int t = member.team_rank();
+    const int t = member.team_rank(), groups = lanes >> levels, group = t >> levels;
     const std::int64_t window = member.league_rank();
-    const Tile staged{Shape{}, team_scratch<T, staging_alignment>(member, scratch_bytes()),
-                      window * windows.step()};
+    const Tile staged{Shape{}, team_scratch<T, staging_alignment>(member), window * windows.step()};
     Staging<Member> staging(member, staged.scratch + scratch_words());
-    staged.load(member, staging, problem, 0, in_bulk);
-    if (window == 0 && t == 0) {
-      if (problem.resets) problem.diagnosis.reset();
-      *refused = 0;
-    }
-    const Bands<T> A = problem.A[0];
+    staged.load(member, staging, problem, 0, false);
     staging.wait();
-    staged.complete(member, A);
-    const Real<T> probe = staged.is_whole(A.n)
-                              ? solve(member, staged, staged.template rows<rows>(t, A))
-                              : solve(member, staged, staged.rows(t, A));
-    store(member, staged, A.n, probe);
+    staged.template complete<true>(member, problem, 0);
+
+    const auto mine = staged.template rows<rows>(t, problem);
+    const SegmentArray<T> slots{staged.nodes(), lanes};
+    T spare[rows];
+    merge_tree(
+        member, slots, lanes, levels, OrthogonalCarry::reduce(mine, spare),
+        [&](int slot, const Node& node) {
+          TRIKKOS_UNROLL(Node::words)
+          for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
+        },
+        [](int, int, const auto&, const auto&, const auto&, const auto&) {});
+    const Real<T> coupling = meet(member, slots, groups, window == 0);
+
+    Bounds<T> bounds{};  // the outermost remain unknown, but for the first unknown of all
+    if (group > 0) {
+      bounds.prev = slots(group - 1, 0);
+      bounds.first = slots(group - 1, 1);
+    } else if (window == 0) {
+      bounds.first = slots(groups - 1, 0);
+    }
+    if (group < groups - 1) {
+      bounds.last = slots(group, 0);
+      bounds.next = slots(group, 1);
+    }
+    descend_tree(bounds, groups + group, (1 << levels) / 2, t, slots);
+    const Real<T> probe = OrthogonalCarry::substitute(mine, spare, bounds).probe;
+    store(member, staged);
+
+    const bool is_kept = (group > 0 || window == 0) && group < groups - 1;
+    bool small = t >= groups - 1 || report_coupling(problem.diagnosis, coupling);
+    if (is_kept && !(probe == 0)) small = report_coupling(problem.diagnosis, probe);
+    if (!small) *refused = 1;  // as any other that comes to this
   }
   static KOKKOS_INLINE_FUNCTION int scratch_words() {
     return 4 * Shape{}.band_words() + Shape{}.node_words();
@@ -61,70 +116,62 @@ struct SolveWindow {
   }
 
  private:
-  /// Not a number where x is not finite, as far as this thread knows, else zero.
-  template <class Member, class Rows>
-  KOKKOS_FORCEINLINE_FUNCTION Real<T> solve(const Member& member, const Tile& staged,
-                                            const Rows& mine) const {
-    constexpr int lanes = DefaultTile<T>::lanes;
-    const int t = member.team_rank();
-    const SegmentArray<T> slots{staged.nodes(), lanes};
-    T spare[rows];
-    const Segment<T> root = merge_tree(
-        member, slots, lanes, std::bit_width(unsigned(lanes)) - 1,
-        OrthogonalCarry::reduce(mine, spare),
-        [&](int slot, const Node& node) {
-          TRIKKOS_UNROLL(Node::words)
-          for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
-        },
-        [](int, int, const auto&, const auto&, const auto&, const auto&) {});
-    const auto word = [&](int k) -> T& { return slots(0, k); };
-    if (t == 0) put_bounds(word, solve_root(root, false));
-    member.team_barrier();
-    auto bounds = bounds_from<T, 1>(word);
-    descend_tree(bounds, 1, lanes / 2, t, slots);
-    return OrthogonalCarry::substitute(mine, spare, bounds).probe;
-  }
-
-  /// x of its own rows, and what it is at the seams.
+  /// Of the groups t and t + 1, whose segments make way for the unknowns where they meet, and that
+  /// of the last for the first unknown of all, in the first window.
   template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Member& member, const Tile& staged, std::int64_t n,
-                                         Real<T> probe) const {
-    const int t = member.team_rank(), overlap = static_cast<int>(windows.overlap),
-              end = static_cast<int>(windows.end());
-    const std::int64_t window = member.league_rank(), left = n - staged.base;
-    const int first = window == 0 ? 0 : overlap,
-              last = window < windows.count - 1 ? end : static_cast<int>(left);
-    const T* const x = staged.band(Tile::rhs);
-    Real<T> largest = 0;
-    TRIKKOS_UNROLL(rows)
-    for (int i = t * rows; i < (t + 1) * rows; ++i) {
-      const Real<T> size = magnitude(x[i]);
-      if (i >= first && i < last && largest < size) largest = size;
+  KOKKOS_FORCEINLINE_FUNCTION static Real<T> meet(const Member& member,
+                                                  const SegmentArray<T>& slots, int groups,
+                                                  bool is_first) {
+    const int t = member.team_rank();
+    T last(0), first(0), outermost(0);
+    Real<T> coupling = 0;
+    if (t < groups - 1) {
+      const Segment<T> left = slots.get(t);
+      const Meeting<T> meeting(left, slots.get(t + 1));
+      last = meeting.last;
+      first = meeting.first;
+      coupling = meeting.coupling;
+      if (is_first && t == 0) {
+        const auto& [A, B] = left;  // x_prev is zero
+        outermost = magnitude(A.u) < magnitude(B.u) ? (B.f - B.p * last - B.q * first) / B.u
+                                                    : (A.f - A.p * last) / A.u;
+      }
     }
-    if (!(probe == 0)) largest = Kokkos::Experimental::infinity_v<Real<T>>;
-    member.team_reduce(Kokkos::Max<Real<T>>(largest));
     member.team_barrier();
-    if (t == 0) opinions[window] = {{x[overlap - 1], x[overlap]}, {x[end - 1], x[end]}, largest};
-    Staging<Member>::store(
-        member, Runs<T>{staged.band(Tile::rhs) + first,
-                        problem.x[0].data + (staged.base + first) * problem.x[0].stride, 1,
-                        last - first, 0, 0, problem.x[0].stride});
+    if (t < groups - 1) {
+      slots(t, 0) = last;
+      slots(t, 1) = first;
+    }
+    if (t == 0) slots(groups - 1, 0) = outermost;
+    member.team_barrier();
+    return coupling;
+  }
+  /// x of its own rows.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Member& member, const Tile& staged) const {
+    const std::int64_t window = member.league_rank(), left = problem.n() - staged.base;
+    const int first = window == 0 ? 0 : static_cast<int>(windows.overlap),
+              end = static_cast<int>(windows.end());
+    T* const from = staged.band(Tile::rhs) + first;
+    if constexpr (Bulk)
+      if (window < windows.count - 1)
+        return Staging<Member>::store_run(member, problem.x.data + (staged.base + first), from,
+                                          end - first);
+    const int last = left < end ? static_cast<int>(left) : end;
+    const Strided<T> x = problem.x[0];
+    Staging<Member>::store(member, Runs<T>{from, x.data + (staged.base + first) * x.stride, 1,
+                                           last - first, 0, 0, x.stride});
   }
 };
 
-/// A thread looks at a seam.
-template <class T>
-struct JudgeSeams {
-  static constexpr int team = 128;
+struct ResetWindows {
+  Diagnosis diagnosis;
+  bool resets;
+  std::int64_t* refused;
 
-  Verdict<T> verdict;
-
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t seam = std::int64_t(member.league_rank()) * team + member.team_rank();
-    double worst = seam + 1 < verdict.count ? verdict.at(seam) : 0;
-    member.team_reduce(Kokkos::Max<double>(worst));
-    if (member.team_rank() == 0) verdict.tell(worst);
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    if (resets) diagnosis.reset();
+    *refused = 0;
   }
 };
 
@@ -134,32 +181,47 @@ class DeviceWindows {
 
  public:
   DeviceWindows(std::int64_t n, const Options& options)
-      : m_windows(n, Tile{}.tile_rows(), overlap_of<T>(options)) {}
+      : m_levels(levels_for(overlap_of<T>(options))),
+        // the last group of the last window lies behind the system
+        m_windows(n + overlap(m_levels), Tile{}.tile_rows(), overlap(m_levels)) {}
 
   std::int64_t count() const { return m_windows.count; }
-  std::int64_t opinions() const { return m_windows.count; }
+  std::int64_t opinion_words() const { return 0; }
   std::int64_t storage_words() const { return 0; }
 
   template <class Exec>
-  void launch(const Exec& exec, const Problem<T>& problem, const Verdict<T>& verdict,
-              Opinion<T>* opinions, T*) const {
-    using Kernel = SolveWindow<T>;
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
+  void launch(const Exec& exec, const Problem<T>& problem, std::int64_t* refused, T*, T*) const {
     const TileShape<T, 0> shape{Tile{}.lanes(), Tile{}.rows(), Tile{}.levels()};
-    Kokkos::parallel_for(
-        "Trikkos::truncated::windows",
-        light(Teams(exec, static_cast<int>(m_windows.count), shape.lanes())
-                  .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()))),
-        Kernel{problem, m_windows, opinions, verdict.refused, can_load_in_bulk(problem, shape)});
-    constexpr int team = JudgeSeams<T>::team;
-    using Judges = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<team, 1>>;
-    Kokkos::parallel_for(
-        "Trikkos::truncated::verdict",
-        light(Judges(exec, static_cast<int>((m_windows.count - 1 + team - 1) / team), team)),
-        JudgeSeams<T>{verdict});
+    Kokkos::parallel_for("Trikkos::truncated::reset", range(exec, 1),
+                         ResetWindows{problem.diagnosis, problem.resets, refused});
+    if (moves_in_bulk(problem, shape))
+      launch(exec, SolveWindow<T, true>{problem, m_windows, m_levels, refused});
+    else
+      launch(exec, SolveWindow<T, false>{problem, m_windows, m_levels, refused});
   }
 
  private:
+  static std::int64_t overlap(int levels) { return std::int64_t(Tile{}.rows()) << levels; }
+  /// Groups at least as long as that, as far as half of a window remains to be kept, and so that
+  /// each begins where bulk copies can.
+  static int levels_for(std::int64_t wanted) {
+    const int most = std::bit_width(unsigned(Tile{}.lanes())) - 3;
+    int levels = 0;
+    while (levels < most &&
+           (overlap(levels) < wanted || sizeof(T) * overlap(levels) % staging_alignment != 0))
+      ++levels;
+    return levels;
+  }
+  template <class Exec, class Kernel>
+  void launch(const Exec& exec, const Kernel& kernel) const {
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
+    Kokkos::parallel_for("Trikkos::truncated::windows",
+                         light(Teams(exec, static_cast<int>(m_windows.count), Kernel::lanes)
+                                   .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()))),
+                         kernel);
+  }
+
+  int m_levels;
   Windows m_windows;
 };
 

@@ -69,13 +69,15 @@ class HostWindows {
     m_groups = std::min(most_groups, m_tiles);
   }
   std::int64_t count() const { return m_windows.count; }
-  std::int64_t opinions() const { return m_tiles * width; }
+  std::int64_t opinion_words() const { return Opinion<T>::words(m_tiles * width); }
   /// Besides those of the opinions.
   std::int64_t storage_words() const { return m_groups * group_words(); }
 
   template <class Exec>
-  void launch(const Exec& exec, const Problem<T>& problem, const Verdict<T>& verdict,
-              Opinion<T>* opinions, T* storage) const {
+  void launch(const Exec& exec, const Problem<T>& problem, std::int64_t* refused,
+              T* opinion_storage, T* storage) const {
+    auto* const opinions = reinterpret_cast<Opinion<T>*>(opinion_storage);
+    const Verdict<T> verdict{opinions, count(), refused, problem.diagnosis};
     Kokkos::parallel_for("Trikkos::truncated::windows", range(exec, m_groups),
                          [=, self = *this](std::int64_t group) {
                            const std::int64_t tiles = self.m_tiles, groups = self.m_groups;

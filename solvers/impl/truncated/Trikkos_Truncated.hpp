@@ -39,13 +39,10 @@ class Truncated {
     if (!m_cuts || problem.A.first.periodic || problem.b.data == problem.x.data)
       return m_segmented.solve(exec, problem);
     auto* const refused = reinterpret_cast<std::int64_t*>(problem.storage);
-    auto* const opinions = reinterpret_cast<Opinion<T>*>(problem.storage + line);
     Problem<T> second = problem;
     second.storage = problem.storage + own_words();
     second.resets = false;
-    m_windows.launch(exec, problem,
-                     Verdict<T>{opinions, m_windows.count(), refused, problem.diagnosis}, opinions,
-                     second.storage);
+    m_windows.launch(exec, problem, refused, problem.storage + line, second.storage);
     m_segmented.passes().solve(exec, second, OnlyIf{refused});
   }
 
@@ -54,7 +51,7 @@ class Truncated {
 
   /// The verdict and the opinions, up to the next cache line.
   std::int64_t own_words() const {
-    return line + (Opinion<T>::words(m_windows.opinions()) + line - 1) / line * line;
+    return line + (m_windows.opinion_words() + line - 1) / line * line;
   }
 
   Partitioned<T, Exec, OrthogonalCarry> m_segmented;
