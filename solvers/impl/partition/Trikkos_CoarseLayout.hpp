@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_COARSELAYOUT_HPP
 #define TRIKKOS_IMPL_COARSELAYOUT_HPP
 
+#include <algorithm>
 #include <bit>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
 
@@ -20,11 +21,19 @@ template <class T, int W>
 struct CoarseTree {
   static constexpr int levels = W * sizeof(T) > 16 ? coarse_levels - 1 : coarse_levels;
   static constexpr int lanes = 1 << levels;
-  static_assert(lanes * Segment<T, W>::words * sizeof(T) < 40 * 1024);
+  /// On the way up a thread begins with so many segments, of which it merges two by itself.
+  static constexpr int each = W > 1 ? 1 : 2, threads = lanes / each;
+  static_assert(threads * Segment<T, W>::words * sizeof(T) < 40 * 1024);
+  /// On the way down a team has the nodes of its group in scratch, unless they are too many.
+  static constexpr bool in_teams = W == 1;
+  /// Where word k of the node in a slot lies among those of a group of so many segments.
+  static KOKKOS_FORCEINLINE_FUNCTION int node_word(int slot, int k, int wide) {
+    return in_teams ? k * wide + slot : slot * MergeNode<T, W>::words + k;
+  }
 };
 
 /// A level of the coarse tree: `count` segments in groups of `CoarseTree::lanes`, or in one of as
-/// many as `lanes`, a power of two.
+/// many as `lanes`, a power of two and at least two.
 struct CoarseLevel {
   std::int64_t count, groups, segment_offset, node_offset, counter_offset;  // offsets in scalars
   int lanes;
@@ -77,11 +86,12 @@ struct TeamLayout {
       CoarseLevel& l = level[levels++];
       l.count = count;
       l.groups = (count + lanes - 1) / lanes;
-      l.lanes = l.groups > 1 ? lanes : static_cast<int>(std::bit_ceil(std::uint64_t(count)));
+      l.lanes =
+          l.groups > 1 ? lanes : std::max(2, static_cast<int>(std::bit_ceil(std::uint64_t(count))));
       l.segment_offset = words;
       words += segment_words * count;
       l.node_offset = words;
-      words += node_words * lanes * l.groups;
+      words += node_words * l.lanes * l.groups;
       count = l.groups;
     } while (count > 1);
     bounds_offset = words;

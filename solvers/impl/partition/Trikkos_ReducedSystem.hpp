@@ -24,7 +24,8 @@ namespace Trikkos::Impl {
 template <class T, int W = 1>
 struct MergeCoarse {
   using Node = MergeNode<T, W>;
-  static constexpr int lanes = CoarseTree<T, W>::lanes;
+  using Tree = CoarseTree<T, W>;
+  static constexpr int lanes = Tree::lanes, each = Tree::each;
 
   T* work;
   TeamLayout layout;
@@ -37,7 +38,7 @@ struct MergeCoarse {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const auto [system, finest] = split_index(member.league_rank(), layout.level[0].groups);
     T* const mine = work + system * layout.words;
-    T* const scratch = team_scratch<T>(member, scratch_bytes());
+    T* const scratch = team_scratch<T>(member);
     const Diagnosis found = diagnosis.of(system, layout.n);
     std::int64_t group = finest, rows = segment_rows;
     for (int l = 0;; ++l) {
@@ -57,7 +58,7 @@ struct MergeCoarse {
     }
   }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
-    return sizeof(T) * Segment<T, W>::words * lanes + alignof(T);
+    return sizeof(T) * Segment<T, W>::words * Tree::threads + alignof(T);
   }
 
  private:
@@ -68,22 +69,35 @@ struct MergeCoarse {
                                                         const Diagnosis& found) const {
     const CoarseLevel& level = layout.level[l];
     const std::int64_t first = group * lanes;
-    const int t = member.team_rank(), wide = level.lanes;
-    Segment<T, W> s = identity_segment<T, W>();
-    if (first + t < level.count)
-      s = SegmentArray<T, W>{mine + level.segment_offset, level.count}.get(first + t);
+    const int t = member.team_rank(), wide = level.lanes, active = wide / each;
     T* const nodes = mine + level.node_offset + group * lanes * Node::words;
-    return merge_tree(
-        member, SegmentArray<T, W>{scratch, wide}, wide, CoarseTree<T, W>::levels, s,
-        [&](int slot, const Node& node) {
-          TRIKKOS_UNROLL(Node::words)
-          for (int k = 0; k < Node::words; ++k) nodes[slot * Node::words + k] = node.g[k];
-        },
-        [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
-            const Segment<T, W>& merged, const Node& node) {
-          const std::int64_t middle = first + (2 * pair + 1) * (wide / (2 * h));
-          diagnose_merge(found, left, right, merged, node, middle * rows);
-        });
+    const auto keep = [&](int slot, const Node& node) {
+      TRIKKOS_UNROLL(Node::words)
+      for (int k = 0; k < Node::words; ++k) nodes[Tree::node_word(slot, k, wide)] = node.g[k];
+    };
+    const auto check = [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
+                           const Segment<T, W>& merged, const Node& node) {
+      const std::int64_t middle = first + (2 * pair + 1) * (wide / (2 * h));
+      diagnose_merge(found, left, right, merged, node, middle * rows);
+    };
+    const auto get = [&](int i) {
+      const std::int64_t k = first + each * t + i;
+      if (k >= level.count) return identity_segment<T, W>();
+      return SegmentArray<T, W>{mine + level.segment_offset, level.count}.get(k);
+    };
+    Segment<T, W> s = identity_segment<T, W>();
+    if (t < active) {
+      s = get(0);
+      if constexpr (each == 2) {
+        const Segment<T, W> left = s, right = get(1);
+        Node node;
+        s = merge(left, right, node);
+        check(active, t, left, right, s, node);
+        keep(active + t, node);
+      }
+    }
+    return merge_tree(member, SegmentArray<T, W>{scratch, active}, active, Tree::levels, s, keep,
+                      check);
   }
   /// Hands the segment of a group to the level above. True, to all threads, where those of its
   /// neighbours there have been handed on, too.
@@ -114,21 +128,98 @@ struct MergeCoarse {
   }
 };
 
-/// The way down the coarse tree, one thread a segment: the values at its ends.
+/// The values at the ends of a segment, whose outermost ones were written by the root.
+template <class T, int W>
+KOKKOS_FORCEINLINE_FUNCTION void put_inner_bounds(T* bounds, std::int64_t i, std::int64_t segments,
+                                                  const Bounds<T, W>& b) {
+  T x[4 * W];
+  put_bounds([&](int k) -> T& { return x[k]; }, b);
+  TRIKKOS_UNROLL(W)
+  for (int k = W; k < 2 * W; ++k) {
+    if (i > 0) bounds[2 * W * i + k] = x[k];
+    if (i < segments - 1) bounds[2 * W * i + W + k] = x[W + k];
+  }
+}
+
+/// The way down the coarse tree, a team a group of the finest level, a thread a segment. Which
+/// nodes are on the way does not depend on their values: all are read at once.
+template <class T>
+struct DescendInTeams {
+  using Node = MergeNode<T>;
+  using Tree = CoarseTree<T, 1>;
+  static constexpr int lanes = Tree::lanes, path_words = Tree::levels * Node::words;
+
+  T* work;
+  TeamLayout layout;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const auto [system, group] = split_index(member.league_rank(), layout.level[0].groups);
+    const int t = member.team_rank();
+    T* const mine = work + system * layout.words;
+    T *const own = team_scratch<T>(member), *const path = own + lanes * Node::words;
+    const T* const nodes = mine + layout.level[0].node_offset + group * lanes * Node::words;
+    const int wide = layout.level[0].lanes;
+    if (t < wide) {
+      TRIKKOS_UNROLL(Node::words)
+      for (int k = 0; k < Node::words; ++k) own[k * wide + t] = nodes[k * wide + t];
+    }
+    for_levels(group, [&](int l, std::int64_t parent, int leaf, int depth) {
+      const T* const above = mine + layout.level[l].node_offset + parent * lanes * Node::words;
+      if (t < depth * Node::words) {
+        const int d = t / Node::words, k = t % Node::words;
+        path[(l - 1) * path_words + t] =
+            above[Tree::node_word((1 << d) + (leaf >> (depth - d)), k, 1 << depth)];
+      }
+    });
+    T* const bounds = mine + layout.bounds_offset;
+    auto b = OuterBounds<T, 1>{bounds, layout.segments}.get();
+    member.team_barrier();
+
+    for_levels(group, [&](int l, std::int64_t, int leaf, int depth) {
+      const T* node = path + (l - 1) * path_words;
+      for (int h = (1 << depth) / 2; h >= 1; h /= 2, node += Node::words)
+        descend(
+            b, [&](int k) { return node[k]; }, (leaf & h) != 0);
+    });
+    const std::int64_t i = group * lanes + t;
+    if (i >= layout.segments) return;
+    descend_tree(b, 1, wide / 2, t, [&](int slot, int k) { return own[k * wide + slot]; });
+    put_inner_bounds<T, 1>(bounds, i, layout.segments, b);
+  }
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(int levels) {
+    return sizeof(T) * (lanes * Node::words + (levels - 1) * path_words) + alignof(T);
+  }
+
+ private:
+  /// body(l, group, leaf, depth) for the levels above the finest, from the top: where the group
+  /// that counts there is, and that of the finest level below it.
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION void for_levels(std::int64_t group, const Body& body) const {
+    TRIKKOS_UNROLL(1)
+    for (int l = layout.levels - 1; l >= 1; --l) {
+      std::int64_t at = group;
+      for (int k = 1; k < l; ++k) at /= lanes;
+      int depth = 0;
+      while ((1 << depth) < layout.level[l].lanes) ++depth;
+      body(l, at / lanes, static_cast<int>(at % lanes), depth);
+    }
+  }
+};
+
+/// The same, each thread by itself.
 template <class T, int W = 1>
 struct DescendCoarse {
   using Node = MergeNode<T, W>;
   static constexpr int lanes = CoarseTree<T, W>::lanes;
 
   T* work;
-  std::int64_t words;
   TeamLayout layout;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
-    const std::int64_t system = index / layout.segments, i = index % layout.segments;
-    T* const mine = work + system * words;
+    const auto [system, i] = split_index(index, layout.segments);
+    T* const mine = work + system * layout.words;
     T* const out = mine + layout.bounds_offset;
-    // the outermost, by the root; the rest is written here
     auto b = OuterBounds<T, W>{out, layout.segments}.get();
     for (int l = layout.levels - 1; l >= 0; --l) {
       std::int64_t at = i;
@@ -136,21 +227,11 @@ struct DescendCoarse {
       const std::int64_t group = at / lanes;
       const int leaf = static_cast<int>(at % lanes), wide = layout.level[l].lanes;
       const T* const nodes = mine + layout.level[l].node_offset + group * lanes * Node::words;
-      const auto word = [&](int slot, int k) { return nodes[slot * Node::words + k]; };
-      if constexpr (W > 1)
-        descend_tree(b, 1, wide / 2, leaf, word);
-      else if (wide == lanes)
-        descend_path<CoarseTree<T, W>::levels>(b, leaf, word);
-      else
-        descend_tree(b, 1, wide / 2, leaf, word);
+      descend_tree(b, 1, wide / 2, leaf, [&](int slot, int k) {
+        return nodes[CoarseTree<T, W>::node_word(slot, k, wide)];
+      });
     }
-    T x[4 * W];
-    put_bounds([&](int k) -> T& { return x[k]; }, b);
-    TRIKKOS_UNROLL(W)
-    for (int k = W; k < 2 * W; ++k) {
-      if (i > 0) out[2 * W * i + k] = x[k];
-      if (i < layout.segments - 1) out[2 * W * i + W + k] = x[W + k];
-    }
+    put_inner_bounds<T, W>(out, i, layout.segments, b);
   }
 };
 
@@ -290,19 +371,29 @@ struct ReducedSystem {
   template <class Exec, class Gate>
   void launch_merge(const Exec& exec, std::int64_t count, const std::string& label,
                     const PackedSegments<T, W>& blocks, const Gate& gate) const {
-    constexpr int lanes = CoarseTree<T, W>::lanes;
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<lanes, 1>>;
+    constexpr int threads = CoarseTree<T, W>::threads;
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
     Kokkos::parallel_for(
         label + "coarse",
-        light(Teams(exec, static_cast<int>(count * layout.level[0].groups), lanes)
+        light(Teams(exec, static_cast<int>(count * layout.level[0].groups), threads)
                   .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T, W>::scratch_bytes()))),
         gate(MergeCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis, blocks}));
   }
   template <class Exec, class Gate>
   void launch_descent(const Exec& exec, std::int64_t count, const std::string& label,
                       const Gate& gate) const {
-    Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
-                         gate(DescendCoarse<T, W>{work, layout.words, layout}));
+    if constexpr (CoarseTree<T, W>::in_teams) {
+      using Descent = DescendInTeams<T>;
+      using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Descent::lanes, 1>>;
+      Kokkos::parallel_for(
+          label + "bounds",
+          light(Teams(exec, static_cast<int>(count * layout.level[0].groups), Descent::lanes)
+                    .set_scratch_size(0, Kokkos::PerTeam(Descent::scratch_bytes(layout.levels)))),
+          gate(Descent{work, layout}));
+    } else {
+      Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
+                           gate(DescendCoarse<T, W>{work, layout}));
+    }
   }
 };
 

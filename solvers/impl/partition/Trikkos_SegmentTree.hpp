@@ -145,21 +145,6 @@ KOKKOS_FORCEINLINE_FUNCTION void descend_tree(Bounds<T, W>& b, int slot, int h, 
   }
 }
 
-/// The same from the root of a tree of 2^levels segments in slow memory: which nodes lie on the way
-/// does not depend on their values, so that all are read at once.
-template <int levels, class T, int W, class Word>
-KOKKOS_FORCEINLINE_FUNCTION void descend_path(Bounds<T, W>& b, int leaf, const Word& word) {
-  MergeNode<T, W> path[levels];
-  TRIKKOS_UNROLL(levels)
-  for (int d = 0; d < levels; ++d)
-    for (int k = 0; k < MergeNode<T, W>::words; ++k)
-      path[d].g[k] = word((1 << d) + (leaf >> (levels - d)), k);
-  TRIKKOS_UNROLL(levels)
-  for (int d = 0; d < levels; ++d)
-    descend(
-        b, [&](int k) { return path[d].g[k]; }, (leaf >> (levels - 1 - d) & 1) != 0);
-}
-
 /// Splits the bounds of a chain, merged from left to right, into those of its last link, which are
 /// returned, and of the rest.
 template <class V>
