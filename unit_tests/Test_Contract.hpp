@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <Kokkos_Core.hpp>
+#include <Kokkos_Graph.hpp>
 #include <Trikkos.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -547,7 +548,8 @@ void watch_notices_violations() {
 // ---- CUDA graphs
 
 #ifdef KOKKOS_ENABLE_CUDA
-// A solve can be captured from its stream, and the graph launched again gives the same bits.
+// A solve can be captured from its stream, or as a node of a Kokkos::Graph, and what is launched
+// again gives the same bits.
 void expect_captured(const Options& options) {
   SCOPED_TRACE(Trikkos::name(options.algorithm()) +
                std::string(options.refine() ? ", refine" : ""));
@@ -558,6 +560,12 @@ void expect_captured(const Options& options) {
   const Trikkos::Plan plan(exec, A, options);
   Trikkos::solve(exec, plan, b, x);
   exec.fence();
+  const auto expect_same = [&] {
+    EXPECT_TRUE(plan.status(exec).ok()) << plan.status(exec).why();
+    const auto host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
+    const auto host_again = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, again);
+    EXPECT_TRUE(std::equal(host_x.data(), host_x.data() + host_x.extent(0), host_again.data()));
+  };
   cudaGraph_t graph;
   ASSERT_EQ(cudaStreamBeginCapture(exec.cuda_stream(), cudaStreamCaptureModeThreadLocal),
             cudaSuccess);
@@ -568,13 +576,22 @@ void expect_captured(const Options& options) {
   for (int launch = 0; launch < 2; ++launch) {
     Kokkos::deep_copy(exec, again, 0.);
     ASSERT_EQ(cudaGraphLaunch(executable, exec.cuda_stream()), cudaSuccess);
-    EXPECT_TRUE(plan.status(exec).ok()) << plan.status(exec).why();
-    const auto host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
-    const auto host_again = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, again);
-    EXPECT_TRUE(std::equal(host_x.data(), host_x.data() + host_x.extent(0), host_again.data()));
+    expect_same();
   }
   EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+
+  const auto solve = [&plan, b, again](const Kokkos::Cuda& instance) {
+    Trikkos::solve(instance, plan, b, again);
+  };
+  auto of_kokkos = Kokkos::Experimental::create_graph(
+      exec, [&](const auto& root) { root.cuda_capture(exec, solve); });
+  of_kokkos.instantiate();
+  for (int launch = 0; launch < 2; ++launch) {
+    Kokkos::deep_copy(exec, again, 0.);
+    of_kokkos.submit(exec);
+    expect_same();
+  }
 }
 #endif
 
