@@ -165,8 +165,9 @@ struct SolveOnChip {
         // b is still what it was: x is stored behind the next barrier
         if (p == 0) {
           const MatrixOf<Matrices> A = problem.A[first + s];
-          elimination.diagnose(
-              diagnosis, UnstagedRows<T, W, MatrixOf<Matrices>>{A, problem.b[first + s], 0, n});
+          const int more = is_padded() ? W : 0;  // rows that take out the last unknowns
+          elimination.diagnose(diagnosis, CompletedRows<T, W, MatrixOf<Matrices>>{
+                                              {A, problem.b[first + s], 0, n + more}});
         }
         for (int k = 0; k < m; ++k)
           if (!(finite_probe(rows.solution(k)) == 0)) {

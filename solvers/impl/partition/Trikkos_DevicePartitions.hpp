@@ -222,8 +222,9 @@ struct SubstituteTiles {
     const Matrix A = problem.A[system];
     const int t = member.team_rank(), lanes = shape.lanes();
     const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
-    const UnstagedRows<T, W, Matrix> rows{A, problem.b[system], staged.base + t * shape.rows(),
-                                          staged.length(t, A.n)};
+    const int m = pads && !A.periodic ? shape.rows() : staged.length(t, A.n);
+    const CompletedRows<T, W, Matrix> rows{
+        {A, problem.b[system], staged.base + t * shape.rows(), m}};
     elimination.diagnose(diagnosis, rows);
     member.team_barrier();  // the tree of the solution is no longer needed
     merge_tree(

@@ -71,8 +71,24 @@ struct UnstagedRows {
   KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> inner_equation(std::int64_t k) const {
     return scaled(equation_of<T, W>(A, first + k, b[first + k]), A.scale_rows);
   }
+  /// What is reported for row i.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t existing(std::int64_t i) const {
+    return i < A.n ? i : A.n - 1;
+  }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation(std::int64_t k) const {
     return k < m ? inner_equation(k) : unit_equation<T, W>();
+  }
+};
+
+/// The same, and behind the last row of the matrix rows 1 x = 0.
+template <class T, int W, class Matrix>
+struct CompletedRows : UnstagedRows<T, W, Matrix> {
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> inner_equation(std::int64_t k) const {
+    if (this->first + k >= this->A.n) return unit_equation<T, W>();
+    return UnstagedRows<T, W, Matrix>::inner_equation(k);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation(std::int64_t k) const {
+    return k < this->m ? inner_equation(k) : unit_equation<T, W>();
   }
 };
 

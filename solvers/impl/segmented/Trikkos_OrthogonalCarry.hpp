@@ -286,9 +286,8 @@ struct OrthogonalCarry {
 
   /// Repeats the elimination and reports the first row that is not finite or zero, or else the
   /// first column without a pivot.
-  template <class T, class Matrix>
-  KOKKOS_INLINE_FUNCTION static void diagnose(const Diagnosis& diagnosis,
-                                              const UnstagedRows<T, 1, Matrix>& rows) {
+  template <class Rows, class T = typename Rows::value_type>
+  KOKKOS_INLINE_FUNCTION static void diagnose(const Diagnosis& diagnosis, const Rows& rows) {
     Segment<T> s = identity_segment<T>();
     Equation<T> before{};
     for (std::int64_t k = 0; k < rows.m; ++k) {
@@ -302,7 +301,8 @@ struct OrthogonalCarry {
       if (k >= 2 && pivot()) return diagnosis.report(Status::Reason::singular, i - 1);
       if (k == 1) s = start_segment(before, e);
       if (k >= 2) carry(s, e);
-      if (k >= 1 && !is_finite(s)) return diagnosis.report(Status::Reason::not_finite, i);
+      if (k >= 1 && !is_finite(s))
+        return diagnosis.report(Status::Reason::not_finite, rows.existing(i));
       before = e;
     }
   }

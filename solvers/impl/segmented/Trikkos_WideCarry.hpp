@@ -239,9 +239,8 @@ struct WideCarry {
 
   /// Repeats the elimination and reports the first row that is not finite or zero, or else the
   /// first column without a pivot.
-  template <class T, class Matrix>
-  KOKKOS_INLINE_FUNCTION static void diagnose(const Diagnosis& diagnosis,
-                                              const UnstagedRows<T, W, Matrix>& rows) {
+  template <class Rows, class T = typename Rows::value_type>
+  KOKKOS_INLINE_FUNCTION static void diagnose(const Diagnosis& diagnosis, const Rows& rows) {
     using S = Segment<T, W>;
     S s = identity_segment<T, W>();
     for (std::int64_t k = 0; k < rows.m; ++k) {
@@ -252,7 +251,7 @@ struct WideCarry {
       for (int r = 0; r < 2 * W; ++r) has_pivot |= magnitude(s.w[S::rhs(r) + 1]) != 0;
       if (k >= W && !has_pivot) return diagnosis.report(Status::Reason::singular, i - W);
       carry(s, e);
-      if (!is_finite(s)) return diagnosis.report(Status::Reason::not_finite, i);
+      if (!is_finite(s)) return diagnosis.report(Status::Reason::not_finite, rows.existing(i));
     }
   }
 
