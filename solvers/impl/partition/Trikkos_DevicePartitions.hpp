@@ -128,7 +128,7 @@ struct ReduceTiles {
         [](int, int, const auto&, const auto&, const auto&, const auto&) {});
     if (t < shape.segments())
       SegmentArray<T, W>{work + layout.level[0].segment_offset, layout.segments}.put(
-          tile * shape.segments() + t, s);
+          std::int64_t(tile) * shape.segments() + t, s);
   }
   static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
     const int bands = (2 * W + 2) * shape.band_words(), nodes = shape.node_words();
