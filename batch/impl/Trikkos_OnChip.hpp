@@ -394,11 +394,11 @@ class DeviceSystems {
   }
   template <bool Interleaved, class Matrices>
   void launch(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    using Shape = OnChipShape<T, W>;
+    constexpr int longest = OnChipShape<T, W>::longest;
     using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices>;
     if constexpr (Kernel::pads && Kernel::keeps && !Interleaved && !ComputedMatrices<Matrices>)
-      if (shape(Interleaved).rows == Shape::longest && !problem.A.first.periodic)
-        return launch<Interleaved, Shape::longest>(exec, problem);
+      if (shape(Interleaved).rows == longest && !problem.A.first.periodic)
+        return launch<Interleaved, longest>(exec, problem);
     launch<Interleaved, 0>(exec, problem);
   }
   template <bool Interleaved, int Rows, class Matrices>
