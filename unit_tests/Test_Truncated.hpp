@@ -71,6 +71,10 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
+/// There windows are compared; a device knows the coupling that it neglects, which b does not
+/// change.
+constexpr bool on_host = Trikkos::Impl::is_host_v<TEST_EXECSPACE>;
+
 /// Longer than what a device solves on chip.
 constexpr std::int64_t large = 20000;
 
@@ -111,10 +115,15 @@ TEST(TEST_CATEGORY, truncated_neglects_less_with_more_overlap) {
   for (const std::int64_t overlap : {8, 16, 32, 48, 64}) {
     const auto r = solve(A, b, truncated(overlap));
     EXPECT_LE(r.status.disagreement, before);
+    if (on_host) {
+      EXPECT_LT(r.status.disagreement, before / 4);
+      EXPECT_TRUE(r.status.fell_back);
+    }
     EXPECT_EQ(r.status.fell_back, r.status.disagreement > 16 * unit<double>);
     before = r.status.disagreement;
   }
   EXPECT_GT(first, 16 * unit<double>);
+  EXPECT_LT(first, 0.25);
   EXPECT_LT(before, 1e-5 * first);
   EXPECT_FALSE(solve(A, b, truncated(96)).status.fell_back);
   EXPECT_EQ(solve(A, b, truncated(61)).status.disagreement,
@@ -132,7 +141,7 @@ TEST(TEST_CATEGORY, truncated_accepts_sources_of_any_place) {
     EXPECT_LE(r.eta, 1e-15) << row;
   }
   const auto zero = solve(A, std::vector<double>(large, 0.), truncated());
-  EXPECT_LE(zero.status.disagreement, 16 * unit<double>);
+  EXPECT_LE(zero.status.disagreement, on_host ? 0 : 16 * unit<double>);
   EXPECT_FALSE(zero.status.fell_back);
 }
 
@@ -197,7 +206,8 @@ void falls_back(const HostSystem<T>& A, const Options& options = truncated()) {
 }
 TEST(TEST_CATEGORY, truncated_falls_back_to_the_bits_of_segmented) {
   for (const double factor : {1., 1.01, 1.1}) falls_back(dominant<double>(large, factor, false));
-  for (const double factor : {1., 1.01}) falls_back(dominant<float>(large, factor, false));
+  for (const double factor : {1., 1.01, on_host ? 1.1 : 1.015})  // a device has 60 rows of overlap
+    falls_back(dominant<float>(large, factor, false));
   falls_back(dominant<Kokkos::complex<double>>(large, 1, false));
   falls_back(dominant<Kokkos::complex<float>>(large, 1, false));
   const auto A = dominant<double>(large, 1, false);
@@ -239,7 +249,9 @@ TEST(TEST_CATEGORY, truncated_names_the_row_of_singular_matrices) {
     const auto r = solve(A, b, truncated()), s = solve(A, b, segmented());
     EXPECT_FALSE(r.status.ok());
     EXPECT_TRUE(r.status.fell_back);
-    EXPECT_GT(r.status.disagreement, 1);  // infinite, or what rounding makes of it on a device
+    // on a device that of a zero pivot is what rounding makes of it
+    const bool infinite = on_host || std::isnan(A.diag[12345]);
+    EXPECT_GE(r.status.disagreement, infinite ? std::numeric_limits<double>::infinity() : 1);
     EXPECT_EQ(r.status.reason, s.status.reason);
     EXPECT_EQ(r.status.row, s.status.row);
   }
@@ -361,7 +373,7 @@ TEST(TEST_CATEGORY, truncated_forgets_the_last_solve) {
 /// Right-hand sides that a workspace for one takes one after the other do not touch each other.
 TEST(TEST_CATEGORY, truncated_judges_each_right_hand_side) {
   const TEST_EXECSPACE exec;
-  const auto A = Reference::to_device(exec, dominant<double>(large, 1.05, false));
+  const auto A = Reference::to_device(exec, dominant<double>(large, on_host ? 1.2 : 1.05, false));
   const auto one = random_vector<double>(large);
   const Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE> b("b", 2, large),
       x("x", 2, large);

@@ -42,12 +42,11 @@ bool can_load_in_bulk(const Problem<T, W, Matrices>& problem, const TileShape<T,
   else {
     const Matrices& A = problem.A;
     const Vectors<const T>& b = problem.b;
-    bool all = !A.first.conjugated && tile.pitch() == tile.rows() &&
+    bool all = A.first.is_contiguous() && tile.pitch() == tile.rows() &&
                problem.slab() == problem.count() &&
                is_in_bulk(b.data, b.system_stride, b.row_stride, tile.tile_rows());
     for (int j = 0; j <= 2 * W; ++j)
-      all = all &&
-            is_in_bulk(A.first.band[j].data, A.stride[j], A.first.band[j].stride, tile.tile_rows());
+      all = all && is_in_bulk(A.first.band[j].data, A.stride[j], 1, tile.tile_rows());
     return all;
   }
 }
