@@ -46,7 +46,7 @@ struct ThreadSystems {
     return {A, problem.b[system], problem.x[system], link * shape.rows, shape.length(link)};
   }
   template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void keep_in(const Member& member, Rows& rows, int kept) const {
+  KOKKOS_FORCEINLINE_FUNCTION void keep_in(const Member& member, Rows& rows) const {
     rows.back = team_scratch<T>(member) + member.team_rank();
     rows.apart = shape.threads;
   }
@@ -81,8 +81,8 @@ struct SolveInThreads : ThreadSystems<T, Elimination, Matrices> {
     this->for_thread(member, [&](std::int64_t system, int) {
       const auto A = this->problem.A[system];
       auto rows = this->rows(A, system, 0);
-      this->keep_in(member, rows, kept(this->shape));
-      T last;
+      this->keep_in(member, rows);
+      T last{};
       if (!A.periodic && this->elimination.reduce_alone(rows, last))
         return this->report(rows, system, this->elimination.substitute_alone(rows, last));
       rows.skipped = 2 * W;
@@ -115,12 +115,12 @@ struct ReduceInThreads : ThreadSystems<T, Elimination, Matrices> {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const auto& problem = this->problem;
-    if (problem.resets && member.league_rank() == 0 && member.team_rank() == 0)
-      problem.diagnosis.reset();
+    const auto& given = this->problem;
+    if (given.resets && member.league_rank() == 0 && member.team_rank() == 0)
+      given.diagnosis.reset();
     this->for_thread(member, [&](std::int64_t system, int link) {
-      const auto A = problem.A[system];
-      put_segment(ThreadSlots<T, W>{problem.storage, problem.count(), system}, link,
+      const auto A = given.A[system];
+      put_segment(ThreadSlots<T, W>{given.storage, given.count(), system}, link,
                   this->elimination.reduce(this->rows(A, system, link)));
     });
   }
@@ -148,14 +148,14 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const auto& problem = this->problem;
+    const auto& given = this->problem;
     const SystemTiles::Tile tile = this->tiles[member.league_rank()];
     const int t = member.team_rank(), s = t % systems, chain = t / systems, chains = 1 << levels;
     const bool exists = s < tile.count;
     const std::int64_t system = tile.first + (exists ? s : 0);
     const int links = exists ? this->shape.links : 0;
     const int begin = chain * links / chains, end = (chain + 1) * links / chains;
-    const ThreadSlots<T, W> slot{problem.storage, problem.count(), system};
+    const ThreadSlots<T, W> slot{given.storage, given.count(), system};
     T* const scratch = team_scratch<T>(member);
     const SegmentArray<T, W> tree{scratch, systems << levels};
 
@@ -176,7 +176,7 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
         },
         [](int, int, const auto&, const auto&, const auto&, const auto&) {}, systems);
     if (t < tile.count) {
-      const auto A = problem.A[system];
+      const auto A = given.A[system];
       put_bounds([&](int k) -> T& { return tree(t, k); }, this->root(merged, A, system));
     }
     member.team_barrier();
@@ -202,13 +202,13 @@ struct SubstituteInThreads : ThreadSystems<T, Elimination, Matrices> {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const auto& problem = this->problem;
+    const auto& given = this->problem;
     this->for_thread(member, [&](std::int64_t system, int link) {
-      const auto A = problem.A[system];
+      const auto A = given.A[system];
       auto rows = this->rows(A, system, link);
-      this->keep_in(member, rows, kept(this->shape));
+      this->keep_in(member, rows);
       rows.skipped = 2 * W;
-      const ThreadSlots<T, W> slot{problem.storage, problem.count(), system};
+      const ThreadSlots<T, W> slot{given.storage, given.count(), system};
       const auto bounds = bounds_from<T, W>([&](int k) { return slot(link, k); });
       this->report(rows, system, this->elimination.substitute(rows, bounds));
     });

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <Triangles.hpp>
+#include <cmath>
+#include <impl/Trikkos_OnChip.hpp>
+#include <impl/partition/Trikkos_DevicePartitions.hpp>
+#include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
+#include <impl/segmented/Trikkos_WideCarry.hpp>
+#include <impl/truncated/Trikkos_DeviceWindows.hpp>
+#include <limits>
+#include <string>
+
+/// \file
+/// The kernels that devices solve one system with, where there are teams of 64 threads: on a host
+/// with as many, too, so that its tests see what a device would. In float, whose tiles fit into a
+/// host's scratch. Ends of systems, of tiles and of partitions: that is where these kernels differ
+/// from those of hosts.
+
+namespace Test::DeviceKernels {
+
+namespace Impl = Trikkos::Impl;
+using Exec = TEST_EXECSPACE;
+using T = float;
+using Reason = Trikkos::Status::Reason;
+
+/// A system of 2W + 1 diagonals, on the host. Entries outside the matrix are NaN: nobody reads
+/// them.
+template <int W>
+struct HostSystem {
+  int n;
+  std::vector<T> band[2 * W + 1], b;
+
+  template <class Entry>
+  HostSystem(int n_, const Entry& entry) : n(n_), b(n_) {
+    for (int j = 0; j <= 2 * W; ++j)
+      for (int i = 0; i < n; ++i)
+        band[j].push_back(is_inside(i + j - W) ? entry(i, j - W) : std::nanf(""));
+    for (int i = 0; i < n; ++i) b[i] = T(Impl::random_uniform(1, 9, i));
+  }
+  bool is_inside(int column) const { return 0 <= column && column < n; }
+  void set_column(int column, T value) {
+    for (int j = 0; j <= 2 * W; ++j)
+      if (const int i = column + W - j; is_inside(i)) band[j][i] = value;
+  }
+  void set_row(int i, T value) {
+    for (int j = 0; j <= 2 * W; ++j)
+      if (is_inside(i + j - W)) band[j][i] = value;
+  }
+  /// The largest |b - A x| of a row beside (|A| max |x| + |b|).
+  double backward_error(const std::vector<T>& x) const {
+    double most = 0, worst = 0;
+    for (const T v : x) most = std::max(most, std::fabs(double(v)));
+    for (int i = 0; i < n; ++i) {
+      double r = b[i], size = std::fabs(double(b[i]));
+      for (int j = 0; j <= 2 * W; ++j)
+        if (is_inside(i + j - W)) {
+          r -= double(band[j][i]) * x[i + j - W];
+          size += std::fabs(double(band[j][i])) * most;
+        }
+      if (!(std::fabs(r) / size <= worst)) worst = std::fabs(r) / size;
+    }
+    return worst;
+  }
+};
+/// Random entries: without an order of rows that needs no pivoting.
+template <int W>
+HostSystem<W> random_system(int n) {
+  return {n, [](int i, int j) { return T(Impl::random_uniform(2, 3 + j, i)); }};
+}
+
+struct Answer {
+  std::vector<T> x;
+  Trikkos::Status status;
+};
+/// solver.solve(exec, problem) with arrays on the device, rows `stride` apart.
+template <int W, class Solve>
+Answer solve(const HostSystem<W>& A, int stride, std::int64_t words, const Solve& run) {
+  const Exec exec;
+  const auto spread = [&](const std::vector<T>& from) {
+    std::vector<T> to(from.size() * stride, std::nanf(""));
+    for (std::size_t i = 0; i < from.size(); ++i) to[i * stride] = from[i];
+    return on_device<T, Exec>(to);
+  };
+  Kokkos::View<T*, Exec> band[2 * W + 1];
+  Impl::Bands<T, W> bands;
+  for (int j = 0; j <= 2 * W; ++j) {
+    band[j] = spread(A.band[j]);
+    bands.band[j] = {band[j].data(), stride};
+  }
+  bands.n = A.n;
+  bands.scale_rows = true;
+  const auto b = spread(A.b), x = spread(A.b);
+  const Kokkos::View<T*, Exec> storage("storage", words);
+  const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
+  Impl::Problem<T, W> problem{};
+  problem.A = Impl::Systems<T, W>(bands, 1);
+  problem.b.data = b.data();
+  problem.x.data = x.data();
+  problem.b.row_stride = problem.x.row_stride = stride;
+  problem.storage = storage.data();
+  problem.diagnosis = {report.data(), 1};
+  problem.resets = true;
+  run(exec, problem);
+  exec.fence("Test::DeviceKernels");
+  const auto found = to_vector(x);
+  Answer r{std::vector<T>(A.n), Impl::decode(to_vector(report).data(), A.n)};
+  for (int i = 0; i < A.n; ++i) r.x[i] = found[std::size_t(i) * stride];
+  return r;
+}
+
+/// `solver(n)` solves systems of n rows.
+template <int W, class Solver>
+Answer solve_with(const Solver& solver, const HostSystem<W>& A, int stride = 1) {
+  return solve(A, stride, solver.storage_words() + 1,
+               [&](const Exec& exec, const auto& problem) { solver.solve(exec, problem); });
+}
+
+template <class Solver, int W>
+void expect_solved(int n) {
+  const Solver solver(Impl::Shape{n, 1, 1}, Trikkos::Options{});
+  for (const int stride : {1, 2}) {
+    SCOPED_TRACE(std::to_string(n) + " rows, stride " + std::to_string(stride));
+    const auto A = random_system<W>(n);
+    const Answer good = solve_with(solver, A, stride);
+    EXPECT_TRUE(good.status.ok()) << good.status.why();
+    EXPECT_LE(A.backward_error(good.x), 8 * W * std::numeric_limits<T>::epsilon());
+    for (const int bad : {0, n / 2, n - 1}) {
+      SCOPED_TRACE("bad row or column " + std::to_string(bad));
+      auto singular = A;
+      singular.set_column(bad, 0);
+      const Answer of_column = solve_with(solver, singular, stride);
+      EXPECT_EQ(of_column.status.reason, Reason::singular);
+      EXPECT_EQ(of_column.status.row, bad);
+      singular = A;
+      singular.set_row(bad, 0);
+      const Answer of_row = solve_with(solver, singular, stride);
+      EXPECT_EQ(of_row.status.reason, Reason::singular);
+      EXPECT_EQ(of_row.status.row, bad);
+      auto not_finite = A;
+      not_finite.b[bad] = std::nanf("");
+      const Answer of_nan = solve_with(solver, not_finite, stride);
+      EXPECT_EQ(of_nan.status.reason, Reason::not_finite);
+      EXPECT_EQ(of_nan.status.row, bad);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+using Carry = Impl::OrthogonalCarry;
+using WideCarry = Impl::WideCarry<2>;
+inline constexpr int threads = 64;
+
+#define TRIKKOS_SKIP_WITHOUT_TEAMS() \
+  if (Exec().concurrency() < threads) GTEST_SKIP() << "teams need " << threads << " threads"
+
+TEST(TEST_CATEGORY, device_kernels_on_chip) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {2, 3, 7, 14, 15, 16, 17, 18, 33, 64})
+    expect_solved<Impl::DeviceSystems<T, Exec, Carry>, 1>(n);
+  for (const int n : {5, 7, 16, 17, 48})
+    expect_solved<Impl::DeviceSystems<T, Exec, WideCarry>, 2>(n);
+}
+// One partition, tile, and more of them; one row before and behind their ends.
+TEST(TEST_CATEGORY, device_kernels_in_tiles) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {959, 960, 961, 975, 1200, 1919, 1920})
+    expect_solved<Impl::DevicePartitions<T, Exec, Carry>, 1>(n);
+  if (Kokkos::TeamPolicy<Exec>::scratch_size_max(0) < Impl::scratch_limit) return;  // 1 KiB less
+  for (const int n : {480, 481, 495, 960, 961})
+    expect_solved<Impl::DevicePartitions<T, Exec, WideCarry>, 2>(n);
+}
+// Without a coupling at each seam of a tile, and where nothing but pivoting helps.
+TEST(TEST_CATEGORY, device_kernels_at_seams) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {1000, 1800})
+    for (const int where : {957, 958, 959, 960, 961}) {
+      SCOPED_TRACE(std::to_string(n) + " rows, cut behind row " + std::to_string(where));
+      const Impl::DevicePartitions<T, Exec, Carry> solver(Impl::Shape{n, 1, 1}, Trikkos::Options{});
+      for (const T diagonal : {T(0), T(1)}) {  // tridiag(-1, 1, 1), and without a diagonal
+        HostSystem<1> A(n, [&](int i, int j) {
+          const bool is_cut = (i == where && j == 1) || (i == where + 1 && j == -1);
+          return is_cut ? T(0) : j == 0 ? diagonal : T(j);
+        });
+        if (diagonal == 0 && where % 2 == 0) continue;  // halves are odd, and singular
+        const Answer found = solve_with(solver, A);
+        EXPECT_TRUE(found.status.ok()) << found.status.why();
+        EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
+      }
+    }
+}
+// What `truncated` promises: where it accepts its windows, every row is solved.
+TEST(TEST_CATEGORY, device_kernels_of_windows) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  using Kokkos::abs;
+  for (const int n : {841, 899, 900, 901, 960, 1739, 1740, 1741, 1800, 2581})
+    for (const int stride : {1, 3})
+      for (const double dominance : {1., 1.2, 2., 1e4}) {
+        SCOPED_TRACE(std::to_string(n) + " rows, stride " + std::to_string(stride) +
+                     ", dominance " + std::to_string(dominance));
+        HostSystem<1> A = random_system<1>(n);
+        for (int i = 0; i < n && dominance == 1; ++i) {  // no coupling fades
+          if (i > 0) A.band[0][i] = -1;
+          if (i < n - 1) A.band[2][i] = -1;
+          A.band[1][i] = 1;
+        }
+        for (int i = 0; i < n; ++i) {
+          // the first row more, or the matrix would be singular
+          const double others =
+              (i == 0) + (i > 0 ? abs(A.band[0][i]) : 0) + (i < n - 1 ? abs(A.band[2][i]) : 0);
+          A.band[1][i] = std::copysign(T(dominance * others), A.band[1][i]);
+        }
+        const Impl::DeviceWindows<T> windows(n, Trikkos::Options{}.truncated({.overlap = 60}));
+        const Kokkos::View<std::int64_t*, Exec> refused("refused", 1);
+        const Answer found = solve(A, stride, 1, [&](const Exec& exec, const auto& problem) {
+          windows.launch(exec, problem, refused.data(), static_cast<T*>(nullptr),
+                         static_cast<T*>(nullptr));
+        });
+        const bool is_accepted = to_vector(refused)[0] == 0;
+        EXPECT_EQ(is_accepted, dominance > 1);
+        if (is_accepted) {
+          EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
+        }
+      }
+}
+
+#undef TRIKKOS_SKIP_WITHOUT_TEAMS
+
+}  // namespace Test::DeviceKernels
