@@ -86,7 +86,7 @@ struct PullLevels {
       for (int i = rank; i < rows_of_portion; i += team_size) local[i] = unknown;
       member.team_barrier();
       for (std::int64_t e = first + rank; e < end; e += team_size)
-        find(first, e, end, local, extremes);
+        find({first, end, local}, e, extremes);
       member.team_barrier();
     }
     extremes.report(findings);
@@ -97,42 +97,55 @@ struct PullLevels {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION void find(std::int64_t first, std::int64_t e, std::int64_t end,
-                                        std::int32_t* local, Extremes& extremes) const {
+  /// Rows in the order of elimination.
+  struct Portion {
+    std::int64_t first, end;
+    std::int32_t* local;  // levels, as far as they are known
+  };
+  /// Where the level of a row will be.
+  KOKKOS_FORCEINLINE_FUNCTION const std::int32_t* place_of(std::int32_t row,
+                                                           const Portion& portion) const {
+    const std::int64_t e = natural[row];
+    return e >= portion.first ? portion.local + (e - portion.first) : level + row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void find(const Portion& portion, std::int64_t e,
+                                        Extremes& extremes) const {
     const std::int32_t row = natural[e];
     const std::int32_t* const needed = rows.needed + rows.start[row];
-    const auto entries = static_cast<std::int32_t>(rows.start[row + 1] - rows.start[row]);
+    const auto entries = static_cast<std::int32_t>(rows.needed_entries(row));
+    // Of this warp, the last.
     const std::int32_t* const last =
-        local + (Kokkos::min(e | (warp - 1), end - 1) - first);  // of this warp
-    std::int32_t i = 0, mine = 0, diagonals = 0, j = entries > 0 ? needed[0] : row;
-    std::int32_t next = entries > 1 ? needed[1] : row;
-    bool is_done = false;
+        portion.local + (Kokkos::min(e | (warp - 1), portion.end - 1) - portion.first);
+    const auto place = [&](std::int32_t i) {
+      return i < entries ? place_of(needed[i], portion) : last;
+    };
+    std::int32_t i = 0, mine = 0;
+    bool is_done = entries == 0;
+    if (is_done) report(row, e, mine, entries, portion, extremes);
+    const std::int32_t *from = place(0), *next = place(1);
     Backoff backoff;
     while (true) {
-      const std::int64_t of_j = natural[j];
-      const std::int32_t* const from = is_done         ? last
-                                       : of_j >= first ? local + (of_j - first)
-                                                       : level + j;
-      const bool is_needed = is_done || j != row;
-      const std::int32_t found = is_needed ? relaxed_load(from) : unknown;
-      if (is_done) {
-        if (found != unknown) break;
-      } else if (found != unknown || j == row) {
-        mine = Kokkos::max(mine, found + 1);  // 0 of the diagonal
-        diagonals += j == row;
-        if (++i < entries) {
-          j = next;
-          next = i + 1 < entries ? needed[i + 1] : row;
-        } else {
-          relaxed_store(level + row, mine);
-          relaxed_store(local + (e - first), mine);
-          extremes.take(mine, entries - diagonals);
+      const std::int32_t found = relaxed_load(from);
+      if (found != unknown) {
+        if (is_done) break;
+        mine = Kokkos::max(mine, found + 1);
+        from = next;
+        next = place(++i + 1);
+        if (i >= entries) {
+          report(row, e, mine, entries, portion, extremes);
           is_done = true;
         }
       } else {
         backoff.wait();
       }
     }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void report(std::int32_t row, std::int64_t e, std::int32_t mine,
+                                          std::int32_t entries, const Portion& portion,
+                                          Extremes& extremes) const {
+    relaxed_store(portion.local + (e - portion.first), mine);
+    relaxed_store(level + row, mine);
+    extremes.take(mine, entries);
   }
 };
 
@@ -230,9 +243,11 @@ void levels_by_pulling(const Exec& exec, const TrianglePattern<Exec>& pattern,
                                 level,
                                 static_cast<std::int32_t>(std::min(resident, portions)),
                                 static_cast<std::int32_t>(portion)};
+  // With no more registers than 2048 threads of a multiprocessor may have.
+  using Bounds = Kokkos::LaunchBounds<kernel.team_size, 16>;
   Kokkos::parallel_for(
       "Trikkos::TriangularPlan::levels",
-      light(Kokkos::TeamPolicy<Exec>(exec, kernel.teams, kernel.team_size)
+      light(Kokkos::TeamPolicy<Exec, Bounds>(exec, kernel.teams, kernel.team_size)
                 .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(kernel.scratch_bytes())))),
       kernel);
 }
