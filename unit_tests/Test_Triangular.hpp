@@ -201,6 +201,30 @@ TEST(TEST_CATEGORY, triangular_views) {
   EXPECT_TRUE(same_bits(solve(exec, like, b), expected));
 }
 
+// Groups that are full or not, of a row more than a warp has threads, and calls with fewer systems
+// than the call before, and more.
+TEST(TEST_CATEGORY, triangular_many_right_hand_sides) {
+  using Exec = TEST_EXECSPACE;
+  const ::Test::TimeLimit limit;
+  const Exec exec;
+  for (const auto& A : {::Test::grid<double>(17, 2, true), arrow<double>(150)}) {
+    const auto matrix = ::Test::on_device<Exec>(A);
+    const auto b = ::Test::random_vector<double>(A.rows());
+    const auto expected = solve(exec, TriangularPlan(exec, matrix), b);
+    for (const auto algorithm : algorithms_of<Exec>())
+      for (const int rhs_count : {2, 3, 5, 16, 40}) {
+        SCOPED_TRACE(std::to_string(rhs_count) + ", " + name(algorithm));
+        const TriangularPlan plan(exec, matrix,
+                                  TriangularOptions{}.algorithm(algorithm).rhs_count(rhs_count));
+        for (const int count : {rhs_count, 1, rhs_count - 1, rhs_count + 3, 1, 2, rhs_count}) {
+          ::Test::expect_same_with_many<Kokkos::LayoutLeft>(exec, plan, b, expected, count);
+          ::Test::expect_same_with_many<Kokkos::LayoutRight>(exec, plan, b, expected, count);
+          ASSERT_FALSE(testing::Test::HasFailure()) << count << " systems";
+        }
+      }
+  }
+}
+
 TEST(TEST_CATEGORY, triangular_update) {
   using Exec = TEST_EXECSPACE;
   const ::Test::TimeLimit limit;

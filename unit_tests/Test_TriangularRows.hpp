@@ -64,6 +64,62 @@ TEST(TEST_CATEGORY, triangular_long_rows) {
   long_rows_are_solved<Complex>();
 }
 
+// ---- the order of entries
+
+/// Of one thread a row and of several, with values that are stored twice; the last row is too long
+/// for several.
+TEST(TEST_CATEGORY, triangular_sorted_rows) {
+  const TEST_EXECSPACE exec;
+  constexpr int n = 2600;
+  const auto A = triangle<double>(
+      n,
+      [](int i, const auto& add) {
+        const int count = i == n - 1 ? i : i % 70;
+        for (int k = 0; k < count; ++k) add(static_cast<int>((i * 31 + k * 17) % i));
+      },
+      true);
+  Impl::Slabs<TEST_EXECSPACE> memory("test");
+  const auto matrix = on_device<TEST_EXECSPACE>(A);
+  const auto row_map = Impl::checked_row_map(exec, memory, matrix);
+  const Impl::CsrPattern given{row_map.data(), Impl::columns_of(matrix)};
+  const auto pattern = Impl::triangle_pattern(exec, memory, given, {n, true, false, false});
+  std::vector<std::int32_t> shuffled_rank(n);
+  for (int i = 0; i < n; ++i) shuffled_rank[i] = (i * 7) % n;  // 7 does not divide n
+  shuffled_rank[n - 1] = n;  // a row is behind those that it needs
+  const auto rank = on_device<std::int32_t, TEST_EXECSPACE>(shuffled_rank);
+  const std::int64_t entries = pattern.entries;
+  const auto needed = Impl::new_array<std::int32_t>(exec, "needed", entries, -1);
+  const auto source = Impl::new_array<std::int64_t>(exec, "source", entries, -1);
+  const Impl::TriangleRows sorted{pattern.start.data(), needed.data(), source.data()};
+  std::vector<std::int32_t> first_needed;
+  std::vector<std::int64_t> first_source;
+  for (const int bits : {0, 1, 3, 5}) {
+    Kokkos::parallel_for(
+        "Test::sort_rows", Impl::range(exec, std::int64_t(n) << bits),
+        Impl::SortRowsTogether<const std::int32_t*>{pattern.rows(), sorted, rank.data(), bits});
+    exec.fence("Test::sort_rows");
+    if (first_needed.empty()) {
+      Kokkos::parallel_for("Test::sort_rows", Impl::range(exec, n),
+                           Impl::SortRows<const std::int32_t*>{pattern.rows(), rank.data()});
+      exec.fence("Test::sort_rows");
+      first_needed = to_vector(pattern.needed);
+      first_source = to_vector(pattern.source);
+    }
+    EXPECT_EQ(to_vector(needed), first_needed) << bits;
+    EXPECT_EQ(to_vector(source), first_source) << bits;
+    Kokkos::deep_copy(needed, -1);
+    Kokkos::deep_copy(source, -1);
+  }
+  ASSERT_EQ(static_cast<std::int64_t>(first_source.size()), entries);
+  const auto start = to_vector(pattern.start);
+  for (int i = 0; i < n; ++i) {
+    for (std::int64_t k = start[i] + 1; k < start[i + 1]; ++k) {
+      const auto before = shuffled_rank[first_needed[k - 1]], here = shuffled_rank[first_needed[k]];
+      ASSERT_TRUE(before < here || (before == here && first_source[k - 1] < first_source[k]));
+    }
+  }
+}
+
 // ---- segments
 
 /// The rows of op(A) as a device has them before it packs them.
@@ -152,18 +208,29 @@ TEST(TEST_CATEGORY, triangular_levels_of_parts) {
 
 TEST(TEST_CATEGORY, triangular_choice) {
   using enum Trikkos::TriangularAlgorithm;
-  // Of a device: rows, levels, ..., parts, imports, rows of a level in a part, threads of it.
+  // Of an H200: rows, levels, imports, rows of a level in a part.
   const auto chosen = [](std::int64_t rows, std::int64_t levels, std::int64_t imports,
-                         double rows_of_level) {
-    const Impl::TriangleFacts facts{rows,    levels,        false, true, true,
-                                    imports, rows_of_level, 128,   1,    1};
+                         double rows_of_level, std::int64_t rhs_count = 1) {
+    Impl::TriangleFacts facts{};
+    facts.rows = rows;
+    facts.levels = levels;
+    facts.spin_safe = facts.has_parts = true;
+    facts.imports = imports;
+    facts.rows_of_level = rows_of_level;
+    facts.parts = rows / 4096;
+    facts.parts_at_work = 1408;
+    facts.threads_of_part = 128;
+    facts.rhs_count = rhs_count;
+    facts.threads = 132 * 2048;
     return Impl::choose_triangular_algorithm(facts).algorithm;
   };
   EXPECT_EQ(chosen(1000000, 4, 0, 4), level_set);
   EXPECT_EQ(chosen(1000000, 20, 0, 4), sync_free);
-  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4), blocked);     // five points, line by line
-  EXPECT_EQ(chosen(1000000, 1999, 245000, 800), sync_free);  // the same, by fronts
-  EXPECT_EQ(chosen(1 << 21, 382, 2 << 20, 26), sync_free);   // seven points
+  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4), blocked);  // five points, line by line
+  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4, 4), blocked);
+  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4, 16), sync_free);  // more parts than teams
+  EXPECT_EQ(chosen(1000000, 1999, 245000, 800), sync_free);     // the same, by fronts
+  EXPECT_EQ(chosen(1 << 21, 382, 2 << 20, 26), sync_free);      // seven points
 }
 
 /// A pattern on the host.
@@ -287,19 +354,22 @@ class LikeDevice {
   template <class Form>
   std::vector<T> solve(const std::vector<T>& b) const {
     const std::int64_t n = m_pattern.shape.n;
-    const auto words = Impl::new_array(m_exec, "words", 2 * n * Flag::words, Flag::Of::empty);
+    const Impl::SideBySide systems{1, 1};  // and room for another one
+    const std::int64_t of_copy = n * systems.width() * Flag::words;
+    const auto words = Impl::new_array(m_exec, "words", 2 * of_copy, Flag::Of::empty);
     const auto right = on_device<T, Exec>(b);
     const Kokkos::View<T*, Exec> x("x", b.size());
     m_exec.fence("Test::LikeDevice");
     const Impl::SyncFreeRow<T, false, Form> row{packed(),
                                                 Impl::vectors<const T>(right),
                                                 Impl::vectors<T>(x),
-                                                1,
+                                                systems,
                                                 0,
                                                 words.data(),
-                                                words.data() + n * Flag::words,
+                                                words.data() + of_copy,
                                                 n};
-    for (std::int64_t p = 0; p < n; ++p) row.template solve<1>(p, p, 0);
+    for (std::int64_t p = 0; p < n; ++p)
+      for (std::int64_t k = 0; k < systems.width(); ++k) row.template solve<1>(p, p, k);
     return to_vector(x);
   }
 

@@ -20,9 +20,7 @@ struct BlockedSolve {
   static constexpr bool on_host = is_host_v<Exec>;
   using Flag = Flagged<T>;
   using Word = typename Flag::Word;
-  // Measured on an H200: 8, 16, 32, 64 importing threads took 552, 440, 369, 345 us (128^3 points).
-  // Whole warps, as they wait for nothing that their own warp makes.
-  static constexpr int importing = 64;
+  static constexpr int importing = importing_threads;
 
   Tickets* tickets;
   PackedTriangle<T> A;
@@ -116,8 +114,8 @@ struct BlockedSolve {
     const std::int64_t last = Kokkos::min(r | (group - 1), parts.rows(part) - 1);
     const bool is_exported = parts.is_exported[p];
     const std::int32_t row = A.row[p];
-    const T s = solve_when_ready<group, Form>(A, p, b[k][row], memory, memory + r * Flag::words,
-                                              memory + last * Flag::words,
+    const T s = solve_when_ready<group, Form>(A, p, b[k][row], Flag::words, memory,
+                                              memory + r * Flag::words, memory + last * Flag::words,
                                               is_exported ? at(copy.now, k, p) : nullptr);
     if (!Form::goes_on(A, p)) x[k][row] = s;
     if (!is_exported) return;

@@ -300,7 +300,7 @@ class IncompleteFactorization {
           return factor_in_warps(exec, rows, published(), m_order.data(), m_tickets.data(), size());
         else
           return launch_tickets(
-              exec, "Trikkos::IncompleteFactors::sync_free", m_tickets.data(), size(), 1,
+              exec, "Trikkos::IncompleteFactors::sync_free", m_tickets.data(), size(), {}, 0,
               AlwaysOneCopy<FactorWhenReady<T, kind>>{{rows, m_order.data(), m_done.data()}});
       case level_set:
         return solve_levels(exec, positions, m_links, m_first, m_level_first.data());

@@ -75,9 +75,10 @@ struct PolledValues {
   }
   /// Looks for what is missing.
   template <class Entries>
-  KOKKOS_FORCEINLINE_FUNCTION void look(const Entries& entries, const typename Flag::Word* known) {
+  KOKKOS_FORCEINLINE_FUNCTION void look(const Entries& entries, const typename Flag::Word* known,
+                                        std::int64_t stride) {
     for (int j = 0; j < count; ++j)
-      if (seen[j].is_empty()) seen[j] = Flag::look(known + entries.needed[j] * Flag::words);
+      if (seen[j].is_empty()) seen[j] = Flag::look(known + entries.needed[j] * stride);
   }
   KOKKOS_FORCEINLINE_FUNCTION bool are_there() const {
     bool is_missing = false;
@@ -112,11 +113,12 @@ struct PolledValues {
 /// that are done and threads that wait look in the same instructions: one after the other would
 /// take twice the time. What comes after the entries that are waited for is loaded beforehand.
 ///
-/// \param group  rows of a slice
+/// \param group   rows of a slice
+/// \param stride  words from the value of one row to that of the next
 template <int group, class Form, class T, class Word>
 KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::int64_t p, T s,
-                                               const Word* known, Word* mine, const Word* group_end,
-                                               Word* for_others) {
+                                               std::int64_t stride, const Word* known, Word* mine,
+                                               const Word* group_end, Word* for_others) {
   using Flag = Flagged<T>;
   constexpr int count = Form::polled;
   const std::int64_t place = A.place(p);
@@ -135,7 +137,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::
   bool is_done = false;
   Backoff backoff;
   while (true) {
-    values.look(entries, known);
+    values.look(entries, known, stride);
     const auto end = group > 1 && is_done ? Flag::look(group_end) : Flag::nothing();
     if (!is_done && values.are_there()) {
       s = values.subtract_from(s, continues, entries);
@@ -167,21 +169,23 @@ struct SyncFreeRow {
   PackedTriangle<T> A;
   Vectors<const T> b;
   Vectors<T> x;
-  std::int64_t systems, used;  // of this solve, of the one before
+  SideBySide systems;
+  std::int64_t used;  // systems of the solve before
   Word *now, *next;
-  std::int64_t stride;  // between systems
+  std::int64_t rows;  // that have values
 
   template <int group>
   KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t p, std::int64_t last, std::int64_t k) const {
+    if (k >= systems.count) return;
     const std::int32_t row = A.row[p];
-    Word* const mine = at(now, k, name(p));
     Word* const none = nullptr;
-    const T s = solve_when_ready<group, Form>(A, p, b[k][row], at(now, k, 0), mine,
-                                              at(now, k, name(last)), none);
+    const T s =
+        solve_when_ready<group, Form>(A, p, b[k][row], systems.width() * Flag::words, at(now, k, 0),
+                                      at(now, k, name(p)), at(now, k, name(last)), none);
     if (!Form::goes_on(A, p)) x[k][row] = s;
     Flag::clear(at(next, k, name(p)));
-    if (k == systems - 1)
-      for (std::int64_t j = systems; j < used; ++j) Flag::clear(at(next, j, name(p)));
+    if (k == systems.count - 1)
+      for (std::int64_t j = systems.count; j < used; ++j) Flag::clear(at(next, j, name(p)));
   }
 
  private:
@@ -190,7 +194,7 @@ struct SyncFreeRow {
     return on_host ? A.row[p] : p;
   }
   KOKKOS_FORCEINLINE_FUNCTION Word* at(Word* copy, std::int64_t k, std::int64_t name) const {
-    return copy + (k * stride + name) * Flag::words;
+    return copy + systems.index(k, name, rows) * Flag::words;
   }
 };
 

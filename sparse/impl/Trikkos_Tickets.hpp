@@ -42,60 +42,90 @@ struct Tickets {
   }
 };
 
+/// Systems in groups of a power of two. A row's values of one group are adjacent, so that threads
+/// that solve it look at them with one access.
+struct SideBySide {
+  std::int64_t count = 1;
+  int bits = 0;  // of the number in a group
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t width() const { return std::int64_t(1) << bits; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t groups() const { return (count + width() - 1) >> bits; }
+  /// Where the value of a row is, of the k-th system.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t index(std::int64_t k, std::int64_t row,
+                                                 std::int64_t rows) const {
+    return (((k >> bits) * rows + row) << bits) + (k & (width() - 1));
+  }
+};
+
 struct IdleTeam {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member&) const {}
 };
 
 /// Body: `start(copy, used)` gives what solves: `solve<group>(p, last, k)` row p of system k, where
-/// the rows up to `last` are solved in lockstep by threads of one warp.
+/// the rows up to `last` are solved in lockstep by threads of one warp. A device's teams call it
+/// for all of a group, also where it has fewer systems.
 template <class Exec, class Body>
 struct TicketKernel {
-  static constexpr std::int64_t rows_of_portion = 128;  // measured, of 32 to 1024
-  static constexpr int warp = 32;                       // or a multiple of what the device has
+  static constexpr int team_size = 128;
+  static constexpr int warp = 32;  // or a multiple of what the device has
 
   Tickets* tickets;
-  std::int64_t rows, systems;
+  std::int64_t rows;
+  SideBySide systems;
   std::int32_t teams;
   Body body;
 
-  std::int64_t portions() const { return (rows + rows_of_portion - 1) / rows_of_portion * systems; }
+  /// Measured, of 32 to 1024 threads.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows_of_portion() const {
+    return is_host_v<Exec> ? team_size : team_size >> systems.bits;
+  }
+  std::int64_t portions() const {
+    return (rows + rows_of_portion() - 1) / rows_of_portion() *
+           (is_host_v<Exec> ? systems.count : systems.groups());
+  }
 
   /// A host's thread.
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const {
     const auto work = body.start(tickets->copy, tickets->used);
     while (true) {
       const std::int64_t t = Kokkos::atomic_fetch_add(&tickets->next, std::int64_t(1));
-      const std::int64_t k = t % systems, first = t / systems * rows_of_portion;
+      const std::int64_t k = t % systems.count, first = t / systems.count * rows_of_portion();
       if (first >= rows) break;
-      const std::int64_t end = Kokkos::min(first + rows_of_portion, rows);
+      const std::int64_t end = Kokkos::min(first + rows_of_portion(), rows);
       for (std::int64_t p = first; p < end; ++p) work.template solve<1>(p, p, k);
     }
-    tickets->finish(teams, systems);
+    tickets->finish(teams, systems.count);
   }
-  /// A device's team.
+  /// A device's team: neighbouring threads have neighbouring systems of a row.
   template <class Member>
   requires TeamMember<Member> KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const auto work = body.start(tickets->copy, tickets->used);
+    const std::int64_t groups = systems.groups(), in_group = systems.width() - 1;
     while (true) {
       const std::int64_t t = tickets->take(member);
-      const std::int64_t k = t % systems, first = t / systems * rows_of_portion;
+      const std::int64_t g = t % groups, first = t / groups * rows_of_portion();
       if (first >= rows) break;
-      const std::int64_t end = Kokkos::min(first + rows_of_portion, rows);
-      for (std::int64_t p = first + member.team_rank(); p < end; p += member.team_size()) {
-        const std::int64_t last = Kokkos::min(p | (warp - 1), end - 1);
-        work.template solve<warp>(p, last, k);
-      }
+      const std::int64_t end = Kokkos::min(first + rows_of_portion(), rows);
+      const std::int64_t p = first + (member.team_rank() >> systems.bits);
+      const std::int64_t last = Kokkos::min(p | ((warp >> systems.bits) - 1), end - 1);
+      if (p < end)
+        work.template solve<warp>(p, last, (g << systems.bits) + (member.team_rank() & in_group));
     }
     member.team_barrier();  // all have read `copy`
-    Kokkos::single(Kokkos::PerTeam(member), [&] { tickets->finish(teams, systems); });
+    Kokkos::single(Kokkos::PerTeam(member), [&] { tickets->finish(teams, systems.count); });
   }
 };
 
-/// Asynchronous. `systems` right-hand sides side by side: they wait at the same time.
+/// Asynchronous.
+/// \param wanted  threads that can be at work at a time; at least as many as is good for all. Every
+///                waiting thread polls the cache. H200, of 2, 4, 8, 16 teams for each
+///                multiprocessor of 2048 threads: 2 are best for levels of up to 2000 rows (27
+///                points 96^3 482, 525, 594 us), 8 for 50000 (93, 59, 53, 55 us) and for several
+///                systems.
 template <class Exec, class Body>
 void launch_tickets(const Exec& exec, const char* label, Tickets* tickets, std::int64_t rows,
-                    std::int64_t systems, const Body& body) {
+                    const SideBySide& systems, std::int64_t wanted, const Body& body) {
   TicketKernel<Exec, Body> kernel{tickets, rows, systems, 1, body};
   if (kernel.portions() == 0) return;
   if constexpr (is_host_v<Exec>) {
@@ -103,14 +133,13 @@ void launch_tickets(const Exec& exec, const char* label, Tickets* tickets, std::
     kernel.teams = static_cast<std::int32_t>(threads);
     Kokkos::parallel_for(label, range(exec, threads), kernel);
   } else {
-    // Every waiting row polls the cache: measured on an H200, two teams for each multiprocessor of
-    // 2048 threads are best. More teams than run at once do no harm.
-    constexpr int team_size = 128, threads_for_a_team = 1024;
-    const std::int64_t teams =
-        std::clamp<std::int64_t>(exec.concurrency() / threads_for_a_team, 1, kernel.portions());
-    kernel.teams = static_cast<std::int32_t>(teams);
-    Kokkos::parallel_for(label, light(Kokkos::TeamPolicy<Exec>(exec, kernel.teams, team_size)),
-                         kernel);
+    // More teams than run at once do no harm.
+    const std::int64_t multiprocessors = std::max(1, exec.concurrency() / 2048);
+    const std::int64_t teams = std::clamp<std::int64_t>(wanted / kernel.team_size,
+                                                        2 * multiprocessors, 8 * multiprocessors);
+    kernel.teams = static_cast<std::int32_t>(std::min(teams, kernel.portions()));
+    Kokkos::parallel_for(
+        label, light(Kokkos::TeamPolicy<Exec>(exec, kernel.teams, kernel.team_size)), kernel);
   }
 }
 

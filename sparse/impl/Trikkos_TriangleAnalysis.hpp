@@ -88,7 +88,8 @@ class TriangleAnalysis {
   std::int64_t expected_bytes(std::int64_t entries) const {
     constexpr std::int64_t slices = on_host ? 8 : 1, lines = 32 * 256;
     const std::int64_t transposed = m_options.transpose() != Transpose::none ? 8 : 0;
-    return size * (2 * 8 + 10 * 4 + slices + transposed) + entries * (4 + 8) + lines;
+    return size * (2 * 8 + 10 * 4 + slices + transposed) + entries * (on_host ? 1 : 2) * (4 + 8) +
+           lines;
   }
   void read_findings(const Exec& exec) { found = fetch(exec, pattern.findings.data(), function); }
 
@@ -101,8 +102,7 @@ class TriangleAnalysis {
     } else {
       by_rank = levels.row;
       rank = levels.position;
-      Kokkos::parallel_for("Trikkos::TriangularPlan::sort_rows", range(exec, size),
-                           SortRows<const std::int32_t*>{pattern.rows(), rank.data()});
+      sort_rows(exec, pattern, static_cast<const std::int32_t*>(rank.data()));
       if (!may_spin() || found.longest <= SegmentOrder::most) return;
       const auto segments = divide_rows(exec, m_memory, pattern);
       if (segments.row_of.extent(0) == 0) return;
@@ -139,11 +139,14 @@ class TriangleAnalysis {
     choice = {wanted, "it was asked for"};
     if (wanted == blocked && !sizes.fit())
       choice = {sync_free, "parts of it do not fit into scratch"};
-    if (wanted == automatic)
-      choice = choose_triangular_algorithm(
-          {size, count, on_host, spin_safe_v<Exec>, sizes.fit(), sizes.imports, sizes.rows_of_level,
-           threads_of_part(sizes.rows_of_part), static_cast<int>(exec.concurrency()),
-           schedule.speedup});
+    if (wanted == automatic) {
+      const auto threads = static_cast<int>(exec.concurrency());
+      const int of_part = threads_of_part(sizes.rows_of_part);
+      choice = choose_triangular_algorithm({size, count, on_host, spin_safe_v<Exec>, sizes.fit(),
+                                            sizes.imports, sizes.rows_of_level, of_part,
+                                            sizes.parts, threads / (of_part + importing_threads),
+                                            m_options.rhs_count(), threads, schedule.speedup});
+    }
   }
 
   void arrange(const Exec& exec) {

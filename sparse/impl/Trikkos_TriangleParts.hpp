@@ -8,6 +8,7 @@
 #include <bit>
 #include <impl/Trikkos_PackedTriangle.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/Trikkos_TriangularChoice.hpp>
 
 /// \file
 /// Parts of neighbouring rows, for `blocked`. Within a part rows are sorted by rank; each value
@@ -20,6 +21,11 @@ namespace Trikkos::Impl {
 /// 512 wants a thread at once (of 6 matrices all took 0.65 to 0.96 of the time with 256 threads in
 /// place of 128), larger parts rather have more teams.
 inline int threads_of_part(std::int64_t rows_of_part) { return rows_of_part <= 512 ? 256 : 128; }
+
+/// Those that wait for what a part needs of others. Measured on an H200: 8, 16, 32, 64 took 552,
+/// 440, 369, 345 us (128^3 points). Whole warps, as they wait for nothing that their own warp
+/// makes.
+inline constexpr int importing_threads = 64;
 
 /// As kernels see it. Row r of part q has position q rows_of_part + r.
 struct PartsView {
@@ -85,16 +91,33 @@ struct PartLevels {
   }
 };
 
+/// So that neighbouring warps work for different parts, and do not wait for one counter.
+struct SpreadOverParts {
+  static constexpr std::int64_t warp = 32;
+
+  std::int64_t parts, items;  // items: of each part, a multiple of a warp
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return parts * items; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t part(std::int64_t i) const { return i / warp % parts; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t item(std::int64_t i) const {
+    return i / warp / parts * warp + i % warp;
+  }
+};
+
 struct CollectImports {
   TriangleRows rows;
   RowOrder natural;
   const std::int32_t *rank, *level;
-  std::int64_t rows_of_part;
+  SpreadOverParts spread;  // of those that are looked at: every step-th
+  std::int64_t step;
   ImportSets sets;
   PartLevels levels;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    const std::int64_t part = natural[row] / rows_of_part;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t part = spread.part(i) * step + step / 2, rows_of_part = spread.items;
+    const std::int64_t e = part * rows_of_part + spread.item(i);
+    if (e >= natural.n) return;
+    const std::int32_t row = natural[e];
     levels.take(part, level[row]);
     for (std::int64_t k = rows.start[row]; k < rows.start[row + 1]; ++k) {
       const std::int32_t j = rows.needed[k];
@@ -116,7 +139,7 @@ struct PlaceParts {
     const std::int32_t here = is_last ? 0 : import_start[q];
     if (is_final) import_start[q] = static_cast<std::int32_t>(sum);
     if (is_final && is_last) findings->imports = sum;
-    if (is_final && !is_last) {
+    if (is_final && !is_last && levels.last[q] >= 0) {  // it was looked at
       Kokkos::atomic_add(&findings->part_levels,
                          std::int64_t(levels.last[q]) - levels.first[q] + 1);
       if (relaxed_load(&findings->slots) < parts.rows(q) + here)
@@ -142,7 +165,7 @@ struct PartSizes {
 /// The largest parts with as few rows whose values fit into so many slots. Waits.
 ///
 /// H200: n / 256 rows, at least 256 and at most 4096, are best, as far as the scratch goes.
-/// \param large_only  these or none
+/// \param large_only  these, if their rows do not need distant ones, or none
 /// \param longest     entries of a row
 template <class Exec>
 PartSizes<Exec> part_sizes(const Exec& exec, const TrianglePattern<Exec>& pattern,
@@ -164,7 +187,8 @@ PartSizes<Exec> part_sizes(const Exec& exec, const TrianglePattern<Exec>& patter
     const std::int64_t room = slots - rows_of_part, all = std::max<std::int64_t>(longest, 1);
     const std::int64_t largest =
         std::min(r.parts <= few ? room : std::min(room, 4 * rows_of_part), all * rows_of_part);
-    r.bits = std::bit_width(static_cast<std::uint64_t>(2 * largest - 1));
+    r.bits =
+        std::max(5, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(2 * largest - 1))));
     const std::int64_t cells = r.parts << r.bits;
     if (static_cast<std::int64_t>(r.cell.extent(0)) < cells) {
       // With what `order_parts` makes of them: half of the cells remain free.
@@ -176,18 +200,34 @@ PartSizes<Exec> part_sizes(const Exec& exec, const TrianglePattern<Exec>& patter
     const auto first = r.memory.template array<std::int32_t>(exec, r.parts),
                last = r.memory.template array<std::int32_t>(exec, r.parts);
     const PartLevels levels{first.data(), last.data()};
-    fill(exec, Fill<std::int32_t>{r.cell.data(), cells, ImportSets::none},
-         filled(r.import_start, 0), filled(first, std::numeric_limits<std::int32_t>::max()),
-         filled(last, -1), Fill<std::int64_t>{&findings->slots, 1, 0},
-         Fill<std::int64_t>{&findings->part_levels, 1, 0});
-    Kokkos::parallel_for("Trikkos::TriangularPlan::collect_imports", range(exec, n),
-                         CollectImports{pattern.rows(), pattern.shape.natural(), rank.data(),
-                                        pattern.level.data(), rows_of_part, r.sets(), levels});
-    const PartsView parts{n, rows_of_part, r.parts, 0, nullptr, nullptr, nullptr};
-    Kokkos::parallel_scan("Trikkos::TriangularPlan::place_parts", range(exec, r.parts + 1),
-                          PlaceParts{parts, levels, r.import_start.data(), findings});
-    const TriangleFindings found = fetch(exec, findings, "Trikkos::TriangularPlan::slots");
-    if (found.slots > rows_of_part + largest) continue;
+    const auto look = [&](std::int64_t step) {
+      fill(exec, Fill<std::int32_t>{r.cell.data(), cells, ImportSets::none},
+           filled(r.import_start, 0), filled(first, std::numeric_limits<std::int32_t>::max()),
+           filled(last, -1), Fill<std::int64_t>{&findings->slots, 1, 0},
+           Fill<std::int64_t>{&findings->part_levels, 1, 0});
+      const SpreadOverParts spread{(r.parts + step - 1 - step / 2) / step, rows_of_part};
+      Kokkos::parallel_for("Trikkos::TriangularPlan::collect_imports", range(exec, spread.count()),
+                           CollectImports{pattern.rows(), pattern.shape.natural(), rank.data(),
+                                          pattern.level.data(), spread, step, r.sets(), levels});
+      const PartsView parts{n, rows_of_part, r.parts, 0, nullptr, nullptr, nullptr};
+      Kokkos::parallel_scan("Trikkos::TriangularPlan::place_parts", range(exec, r.parts + 1),
+                            PlaceParts{parts, levels, r.import_start.data(), findings});
+      return fetch(exec, findings, "Trikkos::TriangularPlan::slots");
+    };
+    const auto fits = [&](const TriangleFindings& found) {
+      return found.slots <= rows_of_part + largest;
+    };
+    // Where all of them take longer than to wait for some, these may be enough to see that parts
+    // are too large, or of no use.
+    constexpr std::int64_t step = 16, worth_it = 1 << 17;
+    if (n >= worth_it) {
+      const TriangleFindings found = look(step);
+      if (!fits(found)) continue;
+      r.imports = step * found.imports;
+      if (large_only && needs_distant_ones(n, r.imports)) return r;
+    }
+    const TriangleFindings found = look(1);
+    if (!fits(found)) continue;
     r.slots = found.slots;
     r.imports = found.imports;
     r.rows_of_level = static_cast<double>(n) / static_cast<double>(found.part_levels);
@@ -209,14 +249,16 @@ struct RankRows {
 /// Those that a set has, anywhere in its part's place.
 struct ListImports {
   ImportSets sets;
+  SpreadOverParts spread;
   const std::int32_t* import_start;
   std::int32_t* next;  // 0 for each part
   std::int32_t* import_rank;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const std::int64_t part = i >> sets.bits;
-    if (sets.cell[i] == ImportSets::none) return;
-    import_rank[import_start[part] + Kokkos::atomic_fetch_add(next + part, 1)] = sets.cell[i];
+    const std::int64_t part = spread.part(i);
+    const std::int32_t found = sets.cell[(part << sets.bits) + spread.item(i)];
+    if (found == ImportSets::none) return;
+    import_rank[import_start[part] + Kokkos::atomic_fetch_add(next + part, 1)] = found;
   }
 };
 
@@ -317,9 +359,10 @@ PartOrder<Exec> order_parts(const Exec& exec, Slabs<Exec>& memory,
   Kokkos::parallel_for(
       "Trikkos::TriangularPlan::rank_rows", range(exec, n),
       all_of(RankRows{pattern.shape.natural(), rank.data(), r.row_rank.data()}, filled(next, 0)));
-  Kokkos::parallel_for(
-      "Trikkos::TriangularPlan::list_imports", range(exec, sizes.parts << sizes.bits),
-      ListImports{sizes.sets(), sizes.import_start.data(), next.data(), r.import_rank.data()});
+  const SpreadOverParts cells{sizes.parts, std::int64_t(1) << sizes.bits};
+  Kokkos::parallel_for("Trikkos::TriangularPlan::list_imports", range(exec, cells.count()),
+                       ListImports{sizes.sets(), cells, sizes.import_start.data(), next.data(),
+                                   r.import_rank.data()});
   constexpr int team_size = is_host_v<Exec> ? 1 : 256;
   const PartsView parts{n, sizes.rows_of_part, sizes.parts, sizes.slots, nullptr, nullptr, nullptr};
   Kokkos::parallel_for(

@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_TRIANGLEPATTERN_HPP
 
 #include <Trikkos_CsrTriangle.hpp>
+#include <bit>
 #include <impl/Trikkos_Check.hpp>
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Launch.hpp>
@@ -288,6 +289,35 @@ struct SortRows {
   }
 };
 
+/// Rows sorted as by SortRows, to other arrays, some threads a row: each counts who comes before
+/// its entry. Long rows by one thread.
+template <class Rank>
+struct SortRowsTogether {
+  static constexpr std::int64_t most = 2048;  // entries, where counting takes as long as sorting
+
+  TriangleRows from, to;
+  Rank rank;
+  int bits;  // of the number of threads
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t row = i >> bits, threads = std::int64_t(1) << bits;
+    const std::int64_t begin = from.start[row], end = from.start[row + 1];
+    const bool is_long = end - begin > most;
+    if (is_long && (i & (threads - 1)) != 0) return;
+    for (std::int64_t k = begin + (i & (threads - 1)); k < end; k += is_long ? 1 : threads) {
+      const std::int32_t mine = rank[from.needed[k]];
+      std::int64_t before = is_long ? k - begin : 0;
+      for (std::int64_t j = is_long ? end : begin; j < end; ++j) {
+        const std::int32_t other = rank[from.needed[j]];
+        before += other < mine || (other == mine && from.source[j] < from.source[k]);
+      }
+      to.needed[begin + before] = from.needed[k];
+      to.source[begin + before] = from.source[k];
+    }
+    if (is_long) SortRows<Rank>{to, rank}(row);
+  }
+};
+
 struct FillRows {
   CsrPattern A;
   TriangleShape shape;
@@ -321,7 +351,9 @@ struct TrianglePattern {
   TriangleShape shape;
   Array<TriangleFindings, Exec> findings;
   Array<std::int64_t, Exec> start, source;
-  Array<std::int32_t, Exec> needed, level;   // level: of each row, once that is known
+  Array<std::int32_t, Exec> needed, level;  // level: of each row, once that is known
+  Array<std::int64_t, Exec> other_source;   // of as many entries, to sort them into
+  Array<std::int32_t, Exec> other_needed;
   Array<std::int64_t, Exec> filled_entries;  // transposed: of each row, so far
   std::int64_t entries = 0;
 
@@ -332,7 +364,7 @@ struct TrianglePattern {
 template <class Exec>
 TrianglePattern<Exec> new_pattern(const Exec& exec, Slabs<Exec>& memory,
                                   const TriangleShape& shape) {
-  TrianglePattern<Exec> r{shape, {}, {}, {}, {}, {}, {}};
+  TrianglePattern<Exec> r{shape, {}, {}, {}, {}, {}, {}, {}, {}};
   r.findings = memory.template array<TriangleFindings>(exec, 1);
   r.start = memory.template array<std::int64_t>(exec, shape.n + 1);
   r.level = memory.template array<std::int32_t>(exec, shape.n);
@@ -350,6 +382,21 @@ void count_entries(const Exec& exec, const TrianglePattern<Exec>& pattern, const
                        CountEntries{A, pattern.shape, pattern.start.data(), findings});
   sum_up(exec, pattern.start.data(), n + 1, &findings->entries);
 }
+/// Sorts the entries of each row. Asynchronous. For devices.
+template <class Exec, class Rank>
+void sort_rows(const Exec& exec, TrianglePattern<Exec>& pattern, const Rank& rank) {
+  // As many threads as a row has entries, or more where there are few rows: some may be long.
+  constexpr std::int64_t full = 1 << 20, most = 1024;
+  const std::int64_t n = std::max<std::int64_t>(pattern.shape.n, 1);
+  const std::int64_t threads =
+      std::clamp<std::int64_t>(std::max(pattern.entries, full) / n, 1, most);
+  const int bits = std::bit_width(static_cast<std::uint64_t>(threads - 1));
+  const TriangleRows from = pattern.rows();
+  std::swap(pattern.needed, pattern.other_needed);
+  std::swap(pattern.source, pattern.other_source);
+  Kokkos::parallel_for("Trikkos::TriangularPlan::sort_rows", range(exec, pattern.shape.n << bits),
+                       SortRowsTogether<Rank>{from, pattern.rows(), rank, bits});
+}
 /// Entries in the order of elimination, the diagonal last. Asynchronous.
 template <class Exec>
 void fill_rows(const Exec& exec, Slabs<Exec>& memory, TrianglePattern<Exec>& pattern,
@@ -358,11 +405,18 @@ void fill_rows(const Exec& exec, Slabs<Exec>& memory, TrianglePattern<Exec>& pat
   pattern.entries = entries;
   pattern.needed = memory.template array<std::int32_t>(exec, entries);
   pattern.source = memory.template array<std::int64_t>(exec, entries);
+  if constexpr (!is_host_v<Exec>) {
+    pattern.other_needed = memory.template array<std::int32_t>(exec, entries);
+    pattern.other_source = memory.template array<std::int64_t>(exec, entries);
+  }
   Kokkos::parallel_for("Trikkos::TriangularPlan::fill_rows", range(exec, shape.n),
                        FillRows{A, shape, pattern.filled_entries.data(), pattern.rows()});
-  if (shape.transposed)
+  if (!shape.transposed) return;
+  if constexpr (is_host_v<Exec>)
     Kokkos::parallel_for("Trikkos::TriangularPlan::sort_pattern", range(exec, shape.n),
                          SortRows<RowOrder>{pattern.rows(), shape.natural()});
+  else
+    sort_rows(exec, pattern, shape.natural());
 }
 
 /// Of a matrix that has been checked. Waits.

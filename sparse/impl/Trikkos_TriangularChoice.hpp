@@ -23,6 +23,11 @@ inline constexpr double least_speedup = 1.25;
 /// Levels of so many rows in the mean keep a device busy.
 inline bool is_wide(std::int64_t rows, std::int64_t levels) { return rows >= 1000 * levels; }
 
+/// Whether rows of parts mostly need others than their neighbours.
+inline bool needs_distant_ones(std::int64_t rows, std::int64_t imports) {
+  return 10 * imports >= 6 * rows;
+}
+
 /// What the choice of an algorithm depends on.
 struct TriangleFacts {
   std::int64_t rows, levels;
@@ -31,6 +36,8 @@ struct TriangleFacts {
   std::int64_t imports;  // with so many values that parts need of others
   double rows_of_level;  // in a part, in the mean
   int threads_of_part;
+  std::int64_t parts, parts_at_work;  // how many there are, at a time
+  std::int64_t rhs_count;
   int threads;
   double speedup;  // of point_to_point, as expected from its schedule
 };
@@ -50,18 +57,22 @@ inline TriangularChoice choose_triangular_algorithm(const TriangleFacts& facts) 
   if (!facts.spin_safe) return {level_set, "threads of this device must not wait for each other"};
   if (facts.levels <= levels_for_launches) return {level_set, "there are at most 4 levels"};
   if (facts.levels <= levels_without_parts) return {sync_free, "its levels are few"};
-  if (!facts.has_parts) return {sync_free, "parts of it do not fit into scratch"};
   // H200, 11 matrices: global memory was faster for three-dimensional grids (261 us for 345, 439
   // for 722) and random numberings, scratch up to three times for all else.
-  const bool is_local = 10 * facts.imports < 6 * facts.rows;
-  if (is_wide(facts.rows, facts.levels) && !is_local)
+  if (is_wide(facts.rows, facts.levels) && needs_distant_ones(facts.rows, facts.imports))
     return {sync_free, "its levels are wide and its rows need distant ones"};
+  if (!facts.has_parts) return {sync_free, "parts of it do not fit into scratch"};
   // Rows that one team must solve one after the other, while others wait for them. H200: ecology2,
   // five points, 10^6 rows, by reverse Cuthill-McKee, where a part of 4096 rows has four levels of
   // 1000 rows for 128 threads: 10 us a level. In lines of the grid 1024^2, with four rows of each
   // level in a part: 0.34 us.
   if (facts.rows_of_level > facts.threads_of_part)
     return {sync_free, "levels of its parts have more rows than a team has threads"};
+  // Parts for each of several right-hand sides: those that no team has yet keep the others waiting.
+  // H200, 16 of them, parts by those at work: 1.49 (igea) 1.46 ms for 1.80 by sync_free, 1.56
+  // (ship_001) 2.18 for 2.12, 2.4 (delaunay) 0.23 for 0.15, 2.9 (5 points 1024^2) 3.15 for 1.15.
+  if (facts.rhs_count > 1 && 2 * facts.parts * facts.rhs_count > 3 * facts.parts_at_work)
+    return {sync_free, "its parts, for each right-hand side, are more than what works at a time"};
   return {blocked, "its levels are thin, or its rows need near ones"};
 }
 

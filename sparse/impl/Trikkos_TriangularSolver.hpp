@@ -144,7 +144,7 @@ class TriangularSolver {
       f(m_value, places);
       f(m_inverse, n);
       f(m_report, std::int64_t(Diagnosis::words));
-      f(m_words, spins() ? 2 * values * Flag::words : 0);
+      f(m_words, spins() ? 2 * n * room() * Flag::words : 0);
       f(m_tickets, std::int64_t(spins()));
       f(m_known, on_host || spins() ? 0 : values);
       f(m_level_first, has_levels ? std::int64_t(a.levels.begin.extent(0)) : 0);
@@ -191,6 +191,19 @@ class TriangularSolver {
             m_value.data(), m_inverse.data(), m_kind.data(), m_slice_bits};
   }
 
+  /// Of at most `rhs_count` systems.
+  SideBySide side_by_side(std::int64_t count) const {
+    constexpr int most = 5;  // a warp for a row
+    const auto others = static_cast<std::uint64_t>(m_options.rhs_count() - 1);
+    return {count, std::min(most, static_cast<int>(std::bit_width(others)))};
+  }
+  /// Values of a row that there is memory for.
+  std::int64_t room() const {
+    const SideBySide systems = side_by_side(m_options.rhs_count());
+    return algorithm() == TriangularAlgorithm::sync_free ? systems.groups() * systems.width()
+                                                         : systems.count;
+  }
+
   void solve_portion(const Exec& exec, const Vectors<const T>& b, const Vectors<T>& x,
                      std::int64_t count) const {
     using enum TriangularAlgorithm;
@@ -201,11 +214,13 @@ class TriangularSolver {
       case sync_free: {
         auto* const words = m_words.data();
         auto* const other = words + m_words.extent(0) / 2;
+        const SideBySide systems = side_by_side(count);
+        const std::int64_t wanted = systems.bits > 0 ? positions() : 4 * positions() / levels();
         return with_row_form<on_host>(m_longest, is_divided(), [&](auto form) {
           const SyncFreeBody<T, on_host, decltype(form)> body{
-              {packed(), b, x, count, 0, words, other, positions()}};
-          launch_tickets(exec, "Trikkos::solve::sync_free", m_tickets.data(), positions(), count,
-                         body);
+              {packed(), b, x, systems, 0, words, other, positions()}};
+          launch_tickets(exec, "Trikkos::solve::sync_free", m_tickets.data(), positions(), systems,
+                         wanted, body);
         });
       }
       case blocked:
