@@ -6,6 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <string>
 
 namespace Trikkos::Impl {
 
@@ -24,6 +25,35 @@ auto range(const Exec& exec, std::int64_t count) {
     return light(Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count));
   else
     return light(Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Tag>(exec, 0, count));
+}
+
+/// Whether a kernel is done when its launch returns, so that the calling thread may as well do it.
+template <class Exec>
+inline constexpr bool works_at_once_v = false;
+#ifdef KOKKOS_ENABLE_SERIAL
+template <>
+inline constexpr bool works_at_once_v<Kokkos::Serial> = true;
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+template <>
+inline constexpr bool works_at_once_v<Kokkos::OpenMP> = true;
+#endif
+
+/// kernel(0): a kernel of one item. Where the caller can be the thread that does it, no other is
+/// woken up, which would cost some microseconds, and milliseconds where cores are busy; tools see
+/// it all the same.
+template <class Exec, class Kernel>
+void launch_one(const Exec& exec, const std::string& label, const Kernel& kernel) {
+  if constexpr (works_at_once_v<Exec>) {
+    std::uint64_t id = 0;
+    const bool is_watched = Kokkos::Tools::profileLibraryLoaded();
+    if (is_watched)
+      Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(exec), &id);
+    kernel(0);
+    if (is_watched) Kokkos::Tools::endParallelFor(id);
+  } else {
+    Kokkos::parallel_for(label, range(exec, 1), kernel);
+  }
 }
 
 }  // namespace Trikkos::Impl

@@ -58,37 +58,11 @@ template <class Rows>
 struct SerialSolve {
   Rows rows;
   std::int64_t first, last;
-  KOKKOS_INLINE_FUNCTION void operator()(int) const { rows.solve_range(first, last); }
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const { rows.solve_range(first, last); }
 };
-
-/// Whether a kernel is done when its launch returns, so that the calling thread may as well do it.
-template <class Exec>
-inline constexpr bool works_at_once_v = false;
-#ifdef KOKKOS_ENABLE_SERIAL
-template <>
-inline constexpr bool works_at_once_v<Kokkos::Serial> = true;
-#endif
-#ifdef KOKKOS_ENABLE_OPENMP
-template <>
-inline constexpr bool works_at_once_v<Kokkos::OpenMP> = true;
-#endif
-
-/// A kernel of one thread. Where the caller can be that thread, no other is woken up for it, which
-/// would cost some microseconds, and milliseconds where cores are busy; tools see it all the same.
 template <class Exec, class Rows>
 void solve_serially(const Exec& exec, const Rows& rows, std::int64_t first, std::int64_t last) {
-  constexpr auto label = "Trikkos::solve::serial";
-  if constexpr (works_at_once_v<Exec>) {
-    std::uint64_t kernel = 0;
-    const bool is_watched = Kokkos::Tools::profileLibraryLoaded();
-    if (is_watched)
-      Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(exec), &kernel);
-    rows.solve_range(first, last);
-    if (is_watched) Kokkos::Tools::endParallelFor(kernel);
-  } else {
-    Kokkos::parallel_for(label, light(Kokkos::RangePolicy<Exec>(exec, 0, 1)),
-                         SerialSolve<Rows>{rows, first, last});
-  }
+  launch_one(exec, "Trikkos::solve::serial", SerialSolve<Rows>{rows, first, last});
 }
 
 }  // namespace Trikkos::Impl

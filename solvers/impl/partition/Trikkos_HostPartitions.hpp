@@ -331,8 +331,9 @@ class HostPartitions {
   void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem,
                      const Gate& gate = {}) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
-    Kokkos::parallel_for(Elimination::label("coarse"), range(exec, problem.count()),
-                         gate([passes](std::int64_t system) { passes.solve_groups(system); }));
+    const auto kernel = gate([passes](std::int64_t system) { passes.solve_groups(system); });
+    if (problem.count() == 1) return launch_one(exec, Elimination::label("coarse"), kernel);
+    Kokkos::parallel_for(Elimination::label("coarse"), range(exec, problem.count()), kernel);
   }
   /// Instead of `solve_reduced` where the systems are blocks of larger ones: their segments to
   /// those who solve these, and back from the values around and at the ends of each.
@@ -397,17 +398,17 @@ class HostPartitions {
     return {m_shape.groups, problem.count(), is_shared && many ? Together::most : 1};
   }
 
-  /// In one launch: at n = 1000 a launch costs as much as a pass.
+  /// By one thread, the caller's: at n = 1000 to wake others costs more than all passes.
   template <class Matrices, class Gate>
   void solve_at_once(const Exec& exec, const Problem<T, W, Matrices>& problem,
                      const Gate& gate) const {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
-    Kokkos::parallel_for(Elimination::label("small"), range(exec, 1), gate([passes](std::int64_t) {
-                           if (passes.problem.resets) passes.problem.diagnosis.reset();
-                           passes.reduce_group({0, 1}, 0);
-                           passes.solve_groups(0);
-                           passes.substitute_group({0, 1}, 0);
-                         }));
+    launch_one(exec, Elimination::label("small"), gate([passes](std::int64_t) {
+                 if (passes.problem.resets) passes.problem.diagnosis.reset();
+                 passes.reduce_group({0, 1}, 0);
+                 passes.solve_groups(0);
+                 passes.substitute_group({0, 1}, 0);
+               }));
   }
 
   HostShape m_shape;

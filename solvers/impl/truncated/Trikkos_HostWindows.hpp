@@ -91,7 +91,7 @@ class HostWindows {
                                 tile < (group + 1) * tiles / groups; ++tile)
                              self.solve(problem, tile, back, opinions + tile * width);
                          });
-    Kokkos::parallel_for("Trikkos::truncated::verdict", range(exec, 1), [verdict](std::int64_t) {
+    launch_one(exec, "Trikkos::truncated::verdict", [verdict](std::int64_t) {
       double worst = 0;
       for (std::int64_t i = 0; i + 1 < verdict.count; ++i) worst = std::max(worst, verdict.at(i));
       verdict.tell(worst);
