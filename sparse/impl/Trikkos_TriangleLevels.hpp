@@ -243,8 +243,14 @@ void levels_by_pulling(const Exec& exec, const TrianglePattern<Exec>& pattern,
                                 level,
                                 static_cast<std::int32_t>(std::min(resident, portions)),
                                 static_cast<std::int32_t>(portion)};
-  // With no more registers than 2048 threads of a multiprocessor may have.
-  using Bounds = Kokkos::LaunchBounds<kernel.team_size, 16>;
+  // With no more registers than all threads may have, where it is known how many a multiprocessor
+  // has: more would be a warning of the compiler.
+#ifdef KOKKOS_ARCH_HOPPER
+  constexpr int teams_of_multiprocessor = 2048 / kernel.team_size;
+#else
+  constexpr int teams_of_multiprocessor = 1;
+#endif
+  using Bounds = Kokkos::LaunchBounds<kernel.team_size, teams_of_multiprocessor>;
   Kokkos::parallel_for(
       "Trikkos::TriangularPlan::levels",
       light(Kokkos::TeamPolicy<Exec, Bounds>(exec, kernel.teams, kernel.team_size)
