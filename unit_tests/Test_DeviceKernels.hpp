@@ -65,7 +65,7 @@ struct HostSystem {
     return worst;
   }
 };
-/// Random entries: without an order of rows that needs no pivoting.
+/// Random entries, which need pivoting.
 template <int W>
 HostSystem<W> random_system(int n) {
   return {n, [](int i, int j) { return T(Impl::random_uniform(2, 3 + j, i)); }};
@@ -75,7 +75,7 @@ struct Answer {
   std::vector<T> x;
   Trikkos::Status status;
 };
-/// solver.solve(exec, problem) with arrays on the device, rows `stride` apart.
+/// run(exec, problem) solves it, with arrays on the device, rows `stride` apart.
 template <int W, class Solve>
 Answer solve(const HostSystem<W>& A, int stride, std::int64_t words, const Solve& run) {
   const Exec exec;
@@ -111,7 +111,6 @@ Answer solve(const HostSystem<W>& A, int stride, std::int64_t words, const Solve
   return r;
 }
 
-/// `solver(n)` solves systems of n rows.
 template <int W, class Solver>
 Answer solve_with(const Solver& solver, const HostSystem<W>& A, int stride = 1) {
   return solve(A, stride, solver.storage_words() + 1,

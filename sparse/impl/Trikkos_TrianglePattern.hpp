@@ -12,6 +12,7 @@
 #include <impl/Trikkos_Residual.hpp>
 #include <impl/Trikkos_Slabs.hpp>
 #include <impl/Trikkos_Tickets.hpp>
+#include <impl/Trikkos_TriangleRows.hpp>
 
 /// \file
 /// The rows of op(A)'s triangle: who needs whom, and which of the given values.
@@ -82,23 +83,6 @@ struct TriangleShape {
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_forward() const { return stored_lower != transposed; }
   KOKKOS_FORCEINLINE_FUNCTION RowOrder natural() const { return {n, is_forward()}; }
-};
-
-/// Row r of op(A) has the entries start[r] to start[r + 1]: the row that it needs, or r itself for
-/// the diagonal, and the number of the value.
-struct TriangleRows {
-  static constexpr std::int64_t no_source = -1;  // of the sum that a segment goes on with
-
-  const std::int64_t* start;
-  std::int32_t* needed;
-  std::int64_t* source;
-
-  /// Where the diagonal comes last: entries without it.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t needed_entries(std::int64_t r) const {
-    std::int64_t end = start[r + 1];
-    while (end > start[r] && needed[end - 1] == r) --end;
-    return end - start[r];
-  }
 };
 
 // ---- checks
@@ -246,77 +230,6 @@ void sum_up(const Exec& exec, Count* count, std::int64_t size, std::int64_t* tot
   Kokkos::parallel_scan("Trikkos::TriangularPlan::sum", range(exec, size),
                         ExclusiveSum<Count>{count, size, total});
 }
-
-/// Sorts the entries of each row by the rank of the row that is needed, what is stored twice by
-/// its place. The diagonal comes last. Rank: what rank[row] is called.
-template <class Rank>
-struct SortRows {
-  TriangleRows rows;
-  Rank rank;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    const std::int64_t begin = rows.start[row], count = rows.start[row + 1] - begin;
-    if (is_sorted(begin, count)) return;
-    for (std::int64_t i = count / 2; i-- > 0;) sift(begin, i, count);
-    for (std::int64_t i = count; i-- > 1;) {
-      swap(begin, begin + i);
-      sift(begin, 0, i);
-    }
-  }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION bool is_before(std::int64_t a, std::int64_t b) const {
-    const std::int32_t x = rank[rows.needed[a]], y = rank[rows.needed[b]];
-    return x < y || (x == y && rows.source[a] < rows.source[b]);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_sorted(std::int64_t begin, std::int64_t count) const {
-    for (std::int64_t i = 1; i < count; ++i)
-      if (is_before(begin + i, begin + i - 1)) return false;
-    return true;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void swap(std::int64_t a, std::int64_t b) const {
-    Kokkos::kokkos_swap(rows.needed[a], rows.needed[b]);
-    Kokkos::kokkos_swap(rows.source[a], rows.source[b]);
-  }
-  /// Restores the heap below i.
-  KOKKOS_INLINE_FUNCTION void sift(std::int64_t begin, std::int64_t i, std::int64_t count) const {
-    for (std::int64_t child = 2 * i + 1; child < count; child = 2 * i + 1) {
-      if (child + 1 < count && is_before(begin + child, begin + child + 1)) ++child;
-      if (!is_before(begin + i, begin + child)) return;
-      swap(begin + i, begin + child);
-      i = child;
-    }
-  }
-};
-
-/// Rows sorted as by SortRows, to other arrays, some threads a row: each counts who comes before
-/// its entry. Long rows by one thread.
-template <class Rank>
-struct SortRowsTogether {
-  static constexpr std::int64_t most = 2048;  // entries, where counting takes as long as sorting
-
-  TriangleRows from, to;
-  Rank rank;
-  int bits;  // of the number of threads
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const std::int64_t row = i >> bits, threads = std::int64_t(1) << bits;
-    const std::int64_t begin = from.start[row], end = from.start[row + 1];
-    const bool is_long = end - begin > most;
-    if (is_long && (i & (threads - 1)) != 0) return;
-    for (std::int64_t k = begin + (i & (threads - 1)); k < end; k += is_long ? 1 : threads) {
-      const std::int32_t mine = rank[from.needed[k]];
-      std::int64_t before = is_long ? k - begin : 0;
-      for (std::int64_t j = is_long ? end : begin; j < end; ++j) {
-        const std::int32_t other = rank[from.needed[j]];
-        before += other < mine || (other == mine && from.source[j] < from.source[k]);
-      }
-      to.needed[begin + before] = from.needed[k];
-      to.source[begin + before] = from.source[k];
-    }
-    if (is_long) SortRows<Rank>{to, rank}(row);
-  }
-};
 
 struct FillRows {
   CsrPattern A;
