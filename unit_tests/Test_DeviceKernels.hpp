@@ -113,13 +113,15 @@ Answer solve(const HostSystem<W>& A, int stride, std::int64_t words, const Solve
 
 template <int W, class Solver>
 Answer solve_with(const Solver& solver, const HostSystem<W>& A, int stride = 1) {
-  return solve(A, stride, solver.storage_words() + 1,
+  std::int64_t words = 1;
+  if constexpr (requires { solver.storage_words(); }) words += solver.storage_words();
+  return solve(A, stride, words,
                [&](const Exec& exec, const auto& problem) { solver.solve(exec, problem); });
 }
 
 template <class Solver, int W>
-void expect_solved(int n) {
-  const Solver solver(Impl::Shape{n, 1, 1}, Trikkos::Options{});
+void expect_solved(int n, auto... more) {
+  const Solver solver(Impl::Shape{n, 1, 1}, Trikkos::Options{}, more...);
   for (const int stride : {1, 2}) {
     SCOPED_TRACE(std::to_string(n) + " rows, stride " + std::to_string(stride));
     const auto A = random_system<W>(n);
@@ -161,6 +163,11 @@ TEST(TEST_CATEGORY, device_kernels_on_chip) {
     expect_solved<Impl::DeviceSystems<T, Exec, Carry>, 1>(n);
   for (const int n : {5, 7, 16, 17, 48})
     expect_solved<Impl::DeviceSystems<T, Exec, WideCarry>, 2>(n);
+}
+TEST(TEST_CATEGORY, device_kernels_from_both_ends) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {1, 2, 3, 4, 5, 31, 32, 33, 61})
+    expect_solved<Impl::BothEnds<T, Exec, Carry>, 1>(n, threads);
 }
 // One partition, tile, and more of them; one row before and behind their ends.
 TEST(TEST_CATEGORY, device_kernels_in_tiles) {

@@ -28,6 +28,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto row_of(const F& f, std::int64_t system, std::in
 template <class T, int W, class F>
 struct ComputedBands {
   static constexpr bool is_computed = true;
+  static constexpr int width = W;
   using Row = Kokkos::Array<T, 2 * W + 1>;
 
   F f;

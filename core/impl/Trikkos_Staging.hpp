@@ -39,6 +39,22 @@ struct alignas(staging_alignment) WideWord {
   std::uint32_t part[4];
 };
 
+/// Starts to copy a word to scratch.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void start_copy(T* to, const T* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const auto scratch = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (sizeof(T) == sizeof(WideWord))
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(scratch), "l"(from) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(scratch), "l"(from),
+                 "n"(sizeof(T))
+                 : "memory");
+#else
+  *to = *from;
+#endif
+}
+
 /// `count` runs of `words` words each, in scratch and in memory.
 template <class T>
 struct Runs {
@@ -179,6 +195,12 @@ class Staging {
     }
 #endif
   }
+  /// `start_all()` calls `start_copy`. All threads call it.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void load_by_all(const F& start_all) {
+    start_by_all();
+    start_all();
+  }
   /// All threads: whatever any of them has loaded is there.
   KOKKOS_FORCEINLINE_FUNCTION void wait() const {
     if (!m_by_all) m_member.team_barrier();  // so that all see what they wait for
@@ -264,15 +286,7 @@ class Staging {
   }
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION void load_words(const Runs<const T>& runs) const {
-    runs.for_words(m_member, [](T* to, const T* from) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared(to)), "l"(from),
-                   "n"(sizeof(T))
-                   : "memory");
-#else
-      *to = *from;
-#endif
-    });
+    runs.for_words(m_member, [](T* to, const T* from) { start_copy(to, from); });
   }
 #if defined(__CUDA_ARCH__)
   KOKKOS_FORCEINLINE_FUNCTION static unsigned shared(const void* p) {

@@ -91,6 +91,16 @@ KOKKOS_FORCEINLINE_FUNCTION void for_inner_rows(const Rows& rows, Index& k, Inde
     for (int i = 0; i < ahead - 1; ++i)
       if (k + i < end) body(k + i, rows.scale(next[i]));
     k = end;
+  } else if constexpr (requires { requires Rows::looks_ahead; }) {
+    if (k >= end) return;
+    auto next = rows.inner_equation(k);
+    TRIKKOS_UNROLL(2)
+    for (; k + 1 < end; ++k) {
+      const auto e = next;
+      next = rows.inner_equation(k + 1);
+      body(k, e);
+    }
+    body(k++, next);
   } else {
     TRIKKOS_UNROLL(1)
     for (; k < end; ++k) body(k, rows.inner_equation(k));

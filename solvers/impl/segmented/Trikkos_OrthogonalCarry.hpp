@@ -134,6 +134,45 @@ KOKKOS_FORCEINLINE_FUNCTION BackRow<V> fold(FoldedPair<V>& r, const Equation<V>&
   return back;
 }
 
+/// The row that is carried where no unknown is to be kept at the start: the QR factorization, one
+/// rotation a row,
+///
+///   P = (conj(p) R + conj(a) e) / h^2     the pivot row            h^2 = |p|^2 + |a|^2
+///   R' = (p e - a R) / h                  p: of x_k in the carried row R, a: in the new one e
+template <class V>
+struct LoneRow {
+  V p, q, f;  // p x_k + q x_(k+1) = f
+  Real<V> least = constant<Real<V>>(1), probe;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit LoneRow(const Equation<V>& first)
+      : p(first.b), q(first.c), f(first.d), probe(finite_probe(f)) {}
+  KOKKOS_FORCEINLINE_FUNCTION BackRow<V> rotate(const Equation<V>& e) {
+    const Real<V> h2 = sum_of_squares(p, e.a), root = rough_root(h2);
+    const Real<V> inv = reciprocal_from(h2, root);
+    least = select(h2 < least, h2, least);
+    const V cp = product(inv, conjugate(p)), ca = product(inv, conjugate(e.a));
+    const BackRow<V> back{sum_of_products(cp, q, ca, e.b), product(ca, e.c),
+                          sum_of_products(cp, f, ca, e.d)};
+    const V c = product(root, p), s = product(root, e.a);
+    p = difference_of_products(c, e.b, s, q);
+    q = product(c, e.c);
+    f = difference_of_products(c, e.d, s, f);
+    probe += finite_probe(f);
+    return back;
+  }
+  /// The unknown of a row that knows no other.
+  KOKKOS_FORCEINLINE_FUNCTION V last() {
+    const Real<V> square = sum_of_squares(p, constant<V>(0));
+    least = select(square < least, square, least);
+    const V x = product(f, reciprocal(p));
+    probe += finite_probe(x);
+    return x;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION typename Findings<V>::Mask is_sound() const {
+    return (least > constant<Real<V>>(Tiny<Real<V>>::safe)) & (probe == constant<Real<V>>(0));
+  }
+};
+
 /// The elimination of `segmented`.
 struct OrthogonalCarry {
   /// What labels of kernels begin with.
@@ -237,46 +276,40 @@ struct OrthogonalCarry {
     return {probe};
   }
 
-  /// A whole open system by itself: with no unknown to be kept at its start, one row is carried.
-  /// The QR factorization, one rotation a row,
-  ///
-  ///   P = (conj(p) R + conj(a) e) / h^2     the pivot row            h^2 = |p|^2 + |a|^2
-  ///   R' = (p e - a R) / h                  p: of x_k in the carried row R, a: in the new one e
+  /// A whole open system by itself: with no unknown to be kept at its start, one row is carried
+  /// (`LoneRow`).
   ///
   /// Leaves the last unknown and returns where all went well: not where squares are not safe from
   /// underflow or anything is not finite, which segments are better at.
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static typename Findings<V>::Mask reduce_alone(const Rows& rows,
                                                                              V& last) {
+    LoneRow<V> carried = carry_alone(rows);
+    last = carried.last();
+    return carried.is_sound();
+  }
+  /// All of its rows, or the first of them.
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static LoneRow<V> carry_alone(const Rows& rows) {
     const auto inner = rows.inner_rows(), length = rows.length();
-    const Equation<V> e0 = rows.equation(0);
-    V p = e0.b, q = e0.c, f = e0.d;
-    Real<V> least = constant<Real<V>>(1), probe = finite_probe(f);
+    LoneRow<V> carried(rows.equation(0));
     const auto rotate = [&](typename Rows::index_type k, const Equation<V>& e) {
-      const Real<V> h2 = sum_of_squares(p, e.a), root = rough_root(h2);
-      const Real<V> inv = reciprocal_from(h2, root);
-      least = select(h2 < least, h2, least);
-      const V cp = product(inv, conjugate(p)), ca = product(inv, conjugate(e.a));
-      rows.keep(k - 1, {sum_of_products(cp, q, ca, e.b), product(ca, e.c),
-                        sum_of_products(cp, f, ca, e.d)});
-      const V c = product(root, p), s = product(root, e.a);
-      p = difference_of_products(c, e.b, s, q);
-      q = product(c, e.c);
-      f = difference_of_products(c, e.d, s, f);
-      probe += finite_probe(f);
+      rows.keep(k - 1, carried.rotate(e));
     };
     typename Rows::index_type k = 1;
     for_inner_rows(rows, k, inner, rotate);
     for (; k < length; ++k) rotate(k, rows.equation(k));
-    const Real<V> square = sum_of_squares(p, constant<V>(0));
-    last = product(f, reciprocal(p));
-    probe += finite_probe(last);
-    return (select(square < least, square, least) > constant<Real<V>>(Tiny<Real<V>>::safe)) &
-           (probe == constant<Real<V>>(0));
+    return carried;
   }
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute_alone(const Rows& rows, const V& last) {
-    V next = last, after = constant<V>(0);
+    return substitute_alone(rows, last, constant<V>(0));
+  }
+  /// `behind`: the unknown behind the last one.
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute_alone(const Rows& rows, const V& last,
+                                                                  const V& behind) {
+    V next = last, after = behind;
     Real<V> probe = finite_probe(next);
     back_substitute<1>(rows, rows.length() - 1, 1, next, after,
                        [&](const V& v) { probe += finite_probe(v); });

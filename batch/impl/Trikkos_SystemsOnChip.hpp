@@ -1,0 +1,300 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_SYSTEMSONCHIP_HPP
+#define TRIKKOS_IMPL_SYSTEMSONCHIP_HPP
+
+#include <algorithm>
+#include <impl/Trikkos_ComputedSystems.hpp>
+#include <impl/Trikkos_Launch.hpp>
+#include <impl/Trikkos_Method.hpp>
+#include <impl/Trikkos_Staging.hpp>
+#include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/partition/Trikkos_WideSegment.hpp>
+
+/// \file
+/// The systems that a team of a device holds in its scratch: how many, and how their rows get
+/// there.
+
+namespace Trikkos::Impl {
+
+/// The systems of a team: each has 2^levels of its `lanes` threads, and those `rows` rows each.
+template <class T, int W = 1>
+struct OnChipShape {
+  static constexpr int bands = 2 * W + 2;  // of the matrix, and b
+  static constexpr int default_lanes = 64, most_lanes = 256, longest = 17;
+
+  int n = 0, rows = 0, lanes = 0, levels = 0;  // no lanes: a team cannot hold a system
+  int in_rows = 0;  // words of a slot of the tree that take the place of rows
+
+  /// In so many bytes of scratch; with partitions of a multiple of `multiple` rows, or of so many
+  /// rows exactly, if any.
+  OnChipShape(std::int64_t n_, bool interleaved, int granted, int multiple,
+              std::int64_t exactly = 0) {
+    if (n_ < 1 || n_ > granted) return;
+    n = static_cast<int>(n_);
+    levels = n > 1 ? 1 : 0;
+    const auto partition = [&] { return (n + partitions() - 1) / partitions(); };
+    const std::int64_t most = exactly > 0 ? exactly : longest;
+    while (partition() > most && partitions() < most_lanes) ++levels;
+    // an odd number of multiples: threads that read rows a power of two apart compete for banks
+    rows = exactly > 0 ? static_cast<int>(exactly)
+                       : multiple * ((std::max(partition(), 2) + multiple - 1) / multiple | 1);
+    lanes = std::max(default_lanes, partitions());
+    // as many systems as memory moves at a time, or half of that where an SM holds two teams then
+    constexpr int line = 128 / sizeof(T);
+    if (interleaved) {
+      lanes = std::clamp(line * partitions(), default_lanes, most_lanes);
+      if (systems() >= line && !fits(std::max(granted / 2, scratch_limit))) lanes /= 2;
+    }
+    while (!fits(granted) && systems() > 1) lanes /= 2;
+    if (!fits(granted) || partition() > most || rows >= longest + multiple || rows < 2) lanes = 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int partitions() const { return 1 << levels; }
+  KOKKOS_FORCEINLINE_FUNCTION int systems() const { return lanes >> levels; }
+  /// Words of a band of a system in scratch: partitions are complete, so that all are equally far
+  /// from each other.
+  KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows << levels; }
+  /// Scratch: the bands, what the tree needs besides, and what a Staging wants.
+  KOKKOS_FORCEINLINE_FUNCTION int band_words() const {
+    return staged_words<T>(pitch() * systems());
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int node_words() const {
+    return staged_words<T>((MergeNode<T, W>::words - in_rows) * lanes);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::size_t scratch_bytes() const {
+    return sizeof(T) * (bands * band_words() + node_words()) + staging_bytes + staging_alignment;
+  }
+
+  /// Two threads for each system, and as many systems as memory moves at a time, if so much scratch
+  /// holds them; of short systems more.
+  static OnChipShape both_ends(std::int64_t n_, int granted, int most) {
+    OnChipShape r;
+    if (n_ < 1 || n_ > granted) return r;
+    r.n = static_cast<int>(n_);
+    r.levels = 1;
+    r.rows = (r.n + 1) / 2;
+    r.in_rows = MergeNode<T, W>::words - 2;
+    constexpr int line = 128 / sizeof(T);
+    r.lanes = std::min(8 * line, most);
+    while (!r.fits(granted / 2) && r.systems() > line) r.lanes /= 2;
+    if (!r.fits(granted)) r.lanes = 0;
+    return r;
+  }
+
+ private:
+  OnChipShape() = default;
+  bool fits(int granted) const {
+    return static_cast<int>(scratch_bytes()) + scratch_reserved(lanes) <= granted;
+  }
+};
+
+template <class T, bool Interleaved, class Matrices>
+struct SystemsOnChip {
+  static constexpr int W = MatrixOf<Matrices>::width;
+  static constexpr int rhs = 2 * W + 1;  // the band that is b
+
+  Problem<T, W, Matrices> problem;
+  OnChipShape<T, W> shape;
+  SystemTiles tiles;  // one a team
+  bool in_bulk;       // contiguous systems of bands and b: aligned, equally far apart, long enough;
+                      // rows of interleaved ones: aligned
+
+  KOKKOS_FORCEINLINE_FUNCTION int place(int s, int row) const {
+    return Interleaved ? row * shape.systems() + s : s * shape.pitch() + row;
+  }
+  /// Rows [begin, end) of `here` systems; what neighbours in memory are neighbours in a run.
+  template <class U>
+  KOKKOS_FORCEINLINE_FUNCTION Runs<U> runs(std::remove_const_t<U>* band, const Vectors<U>& v,
+                                           int here, int begin, int end) const {
+    if constexpr (Interleaved)
+      return {band + place(0, begin),
+              v.data + begin * v.row_stride,
+              end - begin,
+              here,
+              shape.systems(),
+              v.row_stride,
+              v.system_stride};
+    else
+      return {band + begin,  v.data + begin * v.row_stride,
+              here,          end - begin,
+              shape.pitch(), v.system_stride,
+              v.row_stride};
+  }
+
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, void* arrivals, T* bands,
+                                        const SystemTiles::Tile& tile) const {
+    Staging<Member> staging(member, arrivals);
+    if constexpr (ComputedMatrices<Matrices>) {
+      load_rhs(staging, bands, tile);
+      compute_rows(member, bands, tile);
+      staging.wait();
+    } else {
+      load_stored(member, staging, bands, tile);
+    }
+  }
+
+ private:
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void compute_rows(const Member& member, T* bands,
+                                                const SystemTiles::Tile& tile) const {
+    for (int k = member.team_rank(); k < tile.count * shape.n; k += member.team_size()) {
+      const int s = k / shape.n, i = k % shape.n;
+      const auto row = problem.A[tile.first + s].row(i);
+      for (int j = 0; j < rhs; ++j) bands[j * shape.band_words() + place(s, i)] = row[j];
+    }
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_stored(const Member& member, Staging<Member>& staging,
+                                               T* bands, const SystemTiles::Tile& tile) const {
+    const int words = shape.band_words(), here = tile.count;
+    const Systems<T, W>& A = problem.A;
+    if (Interleaved && in_bulk && here == shape.systems())
+      load_rows(member, staging, bands, tile.first);
+    else if (!Interleaved && in_bulk && tile.is_inside)
+      load_in_bulk(staging, bands, tile.first, here);
+    else
+      load_bands(staging, bands, tile);
+    staging.wait();
+    if (A.first.conjugated) {
+      for (int i = member.team_rank(); i < rhs * words; i += member.team_size())
+        bands[i] = conjugate(bands[i]);
+      member.team_barrier();
+    }
+    // what lies outside the matrix, or wraps around
+    for (int s = member.team_rank(); s < here; s += member.team_size())
+      load_edges(bands + place(s, 0), place(0, 1) - place(0, 0), A[tile.first + s],
+                 std::make_integer_sequence<int, W>{});
+    member.team_barrier();
+  }
+  /// Rows of as many systems as the team has, by wide words: what is outside the matrix is not
+  /// read.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_rows(const Member& member, Staging<Member>& staging,
+                                             T* bands, std::int64_t first) const {
+    constexpr int each = sizeof(WideWord) / sizeof(T);
+    const int pieces = shape.systems() / each, word = member.team_rank() % pieces * each;
+    const int begin = member.team_rank() / pieces, at_once = member.team_size() / pieces;
+    const T* from[rhs + 1];
+    std::int64_t step[rhs + 1];
+    TRIKKOS_UNROLL(rhs + 1)
+    for (int j = 0; j <= rhs; ++j) {
+      const Vectors<const T> v = j < rhs ? problem.A.band(j).block(first) : problem.b.block(first);
+      from[j] = v.data + (begin * v.row_stride + word);
+      step[j] = at_once * v.row_stride;
+    }
+    staging.load_by_all([&] {
+      T* to = bands + (begin * shape.systems() + word);
+      TRIKKOS_UNROLL(2)
+      for (int i = begin; i < shape.n; i += at_once) {
+        TRIKKOS_UNROLL(rhs + 1)
+        for (int j = 0; j <= rhs; ++j) {
+          const bool exists = j >= rhs || (i >= W - j && i < shape.n - (j - W));
+          if (exists)
+            start_copy(reinterpret_cast<WideWord*>(to + j * shape.band_words()),
+                       reinterpret_cast<const WideWord*>(from[j]));
+          from[j] += step[j];
+        }
+        to += at_once * shape.systems();
+      }
+    });
+  }
+  /// What lies outside the matrix lies between two systems.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_in_bulk(Staging<Member>& staging, T* bands,
+                                                std::int64_t first, int here) const {
+    staging.load_runs((rhs + 1) * here, shape.n, [&](int i) {
+      const int j = i % (rhs + 1), s = i / (rhs + 1);
+      const T* const all = j < rhs ? problem.A.first.band[j].data : problem.b.data;
+      return Kokkos::pair<T*, const T*>(bands + j * shape.band_words() + place(s, 0),
+                                        all + (first + s) * problem.b.system_stride);
+    });
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_bands(Staging<Member>& staging, T* bands,
+                                              const SystemTiles::Tile& tile) const {
+    const int n = shape.n, words = shape.band_words(), here = tile.count;
+    TRIKKOS_UNROLL(1)
+    for (int j = 0; j < rhs; ++j) {
+      const Vectors<const T> band = problem.A.band(j).block(tile.first);
+      T* const to = bands + j * words;
+      // What lies outside the matrix is not read, unless it lies between two systems.
+      const int begin = smaller(W - j, n), end = n - smaller(j - W, n);
+      const bool is_between =
+          !Interleaved && band.system_stride > band.row_stride && tile.is_inside;
+      staging.template load<Interleaved>(is_between ? runs(to, band, here, 0, n)
+                                                    : runs(to, band, here, begin, end));
+    }
+    load_rhs(staging, bands, tile);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_rhs(Staging<Member>& staging, T* bands,
+                                            const SystemTiles::Tile& tile) const {
+    staging.template load<Interleaved>(runs(bands + rhs * shape.band_words(),
+                                            problem.b.block(tile.first), tile.count, 0, shape.n));
+  }
+  /// Of one system, whose rows are `apart` words from each other.
+  template <int... j>
+  KOKKOS_FORCEINLINE_FUNCTION void load_edges(T* bands, int apart, const Bands<T, W>& of,
+                                              std::integer_sequence<int, j...>) const {
+    const int n = shape.n, words = shape.band_words();
+    const auto load = [&](auto k) {  // k diagonals from the main one
+      constexpr int away = decltype(k)::value;
+      for (int i = 0; i < smaller(away, n); ++i) {
+        bands[(W - away) * words + i * apart] = of.template entry<-away>(i);
+        bands[(W + away) * words + (n - 1 - i) * apart] = of.template entry<away>(n - 1 - i);
+      }
+    };
+    (load(std::integral_constant<int, j + 1>{}), ...);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int smaller(int count, int n) {
+    return count < 0 ? 0 : count < n ? count : n;
+  }
+};
+
+/// Whether arrays are such as `SystemsOnChip::in_bulk` says.
+template <bool Interleaved, class T, int W, class Matrices>
+bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) {
+  if constexpr (ComputedMatrices<Matrices>) {
+    return false;
+  } else {
+    std::size_t bytes = 0;
+    bool alike = problem.slab() == problem.count();
+    const auto look_at = [&](const Vectors<const T>& v) {
+      const std::int64_t between = Interleaved ? v.row_stride : v.system_stride;
+      alike = alike && (Interleaved ? v.system_stride : v.row_stride) == 1 &&
+              (Interleaved || between == problem.b.system_stride);
+      bytes |=
+          sizeof(T) * static_cast<std::size_t>(between) | reinterpret_cast<std::uintptr_t>(v.data);
+    };
+    look_at(problem.b);
+    for (int j = 0; j <= 2 * W; ++j) look_at(problem.A.band(j));
+    if (Interleaved) return alike && bytes % staging_alignment == 0;
+    const std::size_t run = sizeof(T) * static_cast<std::size_t>(problem.n());
+    return alike && is_bulk(bytes | run, run);
+  }
+}
+
+/// Kernel: a `SystemsOnChip`.
+template <class Elimination, class Exec, class Kernel>
+void launch_on_chip(const Exec& exec, const char* label, Kernel kernel) {
+  // of more threads than there are: else registers are hoarded for addresses; wide rows need all
+  constexpr int most_threads = Elimination::half_bandwidth > 1 ? 256 : 384;
+  using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads, 1>>;
+  const int league = static_cast<int>(kernel.tiles.count(kernel.problem.count()));
+  if (kernel.problem.resets && league != 1) {  // one team does it itself
+    kernel.problem.resets = false;
+    Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
+                         ResetDiagnosis{kernel.problem.diagnosis});
+  }
+  Kokkos::parallel_for(
+      Elimination::label(label),
+      light(Teams(exec, league, kernel.shape.lanes)
+                .set_scratch_size(0, Kokkos::PerTeam(kernel.shape.scratch_bytes()))),
+      kernel);
+}
+
+}  // namespace Trikkos::Impl
+
+#endif
