@@ -244,6 +244,55 @@ TEST(TEST_CATEGORY, factored_in_place) {
     }
 }
 
+/// So many interleaved ones that a device reads them twice, rather than a few at a time: with a
+/// few that repeat.
+template <class T>
+void factored_streams(std::int64_t n) {
+  SCOPED_TRACE(n);
+  const TEST_EXECSPACE exec;
+  const std::int64_t different = 61, count = Trikkos::Impl::is_host_v<TEST_EXECSPACE> ? 100 : 8201;
+  const auto A = gallery<T>(Gallery::uniform_dominant, n, 1);
+  const auto batch = right_hand_sides_of(A, different);
+  const Kokkos::View<T**, Kokkos::LayoutLeft, TEST_EXECSPACE> b("b", count, n), x("x", count, n);
+  const auto host = Kokkos::create_mirror_view(b);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = 0; k < count; ++k) host(k, i) = batch.b[k % different][i];
+  Kokkos::deep_copy(b, host);
+  const Plan plan(exec, Reference::to_device(exec, A), {}, count);
+  EXPECT_EQ(plan.algorithm(), Algorithm::factored);
+  const auto solve = [&](const auto& from, const auto& to) {
+    Trikkos::solve(exec, plan, from, to);
+    Kokkos::deep_copy(host, to);
+    return plan.status(exec);
+  };
+  const auto row = [&](std::int64_t k) {
+    std::vector<T> r(n);
+    for (std::int64_t i = 0; i < n; ++i) r[i] = host(k, i);
+    return r;
+  };
+  EXPECT_TRUE(solve(b, x).ok());
+  std::vector<std::vector<T>> expected;
+  for (std::int64_t k = 0; k < different; ++k) {
+    expected.push_back(row(k));
+    EXPECT_LE(eta_of(batch, k, expected[k], Transpose::none), scaled<T>(1e-15)) << k;
+  }
+  for (std::int64_t k = different; k < count; ++k) ASSERT_EQ(row(k), expected[k % different]) << k;
+
+  const std::int64_t bad = count - 3, where = n - 20;
+  Kokkos::deep_copy(Kokkos::subview(b, bad, where), T(std::numeric_limits<double>::quiet_NaN()));
+  const auto status = solve(b, b);  // in place
+  EXPECT_EQ(status.reason, Trikkos::Status::Reason::not_finite);
+  EXPECT_EQ(status.system, bad);
+  EXPECT_EQ(status.row, where);
+  for (std::int64_t k = 0; k < count; ++k)
+    if (k != bad) ASSERT_EQ(row(k), expected[k % different]) << k;
+}
+TEST(TEST_CATEGORY, factored_streams) {
+  for (const std::int64_t n : {351, 1000, 1024}) factored_streams<double>(n);
+  factored_streams<float>(701);
+  factored_streams<Kokkos::complex<double>>(176);
+}
+
 /// What is not finite is named, and spoils no other right-hand side.
 TEST(TEST_CATEGORY, factored_names_what_is_not_finite) {
   const TEST_EXECSPACE exec;

@@ -148,6 +148,18 @@ struct FactorMatrix {
       }
       backward.precede(multiplier(F::upper, k));
     }
+    Transfer<T, W> response;
+    for (int c = 0; c < W; ++c) {
+      T v[W] = {};
+      v[c] = T(1);
+      for (std::int64_t k = 0; k < rows_of(p); ++k) {
+        push_next(v, T(0), multiplier(F::lower, k));
+        for (int i = 0; i < W; ++i)
+          response.at[i][c] =
+              fused(factors.at(F::leaves_backward + i, k, p), v[0], response.at[i][c]);
+      }
+    }
+    response.store(factors.response + F::square * p);
     forward.store(factors.product[0] + F::square * p);
     backward.store(factors.product[1] + F::square * p);
     column.store(factors.column_leaves + F::square * p);

@@ -7,6 +7,7 @@
 #include <impl/factored/Trikkos_FactorMatrix.hpp>
 #include <impl/factored/Trikkos_FactoredLanes.hpp>
 #include <impl/factored/Trikkos_FactoredOnChip.hpp>
+#include <impl/factored/Trikkos_FactoredStream.hpp>
 #include <impl/segmented/Trikkos_Segmented.hpp>
 
 namespace Trikkos::Impl {
@@ -73,6 +74,8 @@ class FactoredCall {
       constexpr int each = OnChip::most_of_thread;
       const bool interleaved =
           problem.count() > 1 && problem.b.system_stride < problem.b.row_stride;
+      if constexpr (W == 1)
+        if (interleaved && is_for_stream(problem)) return stream(exec, problem, factors);
       if (interleaved && m_on_chip.fits(each, each, m_on_chip.granted))
         launch<each, true>(exec, problem, factors);
       else if (m_on_chip.fits(each, each))
@@ -99,6 +102,27 @@ class FactoredCall {
     return on_host ? Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory)
                    : m_on_chip.factors(m_shape.periodic, memory);
   }
+  /// Where fewer of them fit into scratch than make a line of memory, and there are enough of them.
+  bool is_for_stream(const Problem<T, W>& problem) const {
+    using Stream = StreamFactored<T>;
+    return problem.slab() >= Stream::systems && problem.count() >= least_in_stream &&
+           !m_shape.periodic && m_on_chip.systems(true, OnChip::most_of_thread) < Stream::systems &&
+           static_cast<int>(Stream::scratch_bytes(m_on_chip)) + scratch_reserved(Stream::threads) <=
+               m_on_chip.granted;
+  }
+  void stream(const Exec& exec, const Problem<T, W>& problem, const Factors<T, W>& factors) const {
+    using Stream = StreamFactored<T>;
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Stream::threads, 1>>;
+    const SystemTiles tiles(problem.slab(), Stream::systems);
+    const int league = static_cast<int>(tiles.count(problem.count()));
+    Kokkos::parallel_for(
+        "Trikkos::factored::stream",
+        light(Teams(exec, league, Stream::threads)
+                  .set_scratch_size(0, Kokkos::PerTeam(Stream::scratch_bytes(m_on_chip)))),
+        Stream{factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip});
+  }
+  static constexpr std::int64_t least_in_stream = 1 << 13;
+
   template <int each, bool Interleaved>
   void launch(const Exec& exec, const Problem<T, W>& problem, const Factors<T, W>& factors) const {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<OnChip::most_threads, 2 / W>>;

@@ -30,8 +30,10 @@ struct Factors : FactorBands<W> {
   T* band[Words::bands] = {};  // [rows][chunks] each
   T* end = nullptr;            // of a ring: the factors of its last W x W, L, 1/p and U
   // of -l (forward) and -u (backward): over a chunk, over those of its group that are swept before
-  // it, over a group; and what a chunk's part of a ring's columns sends backward: W x W words each
-  T *product[2] = {}, *product_before[2] = {}, *group_product[2] = {}, *column_leaves = nullptr;
+  // it, over a group; what a chunk sends backward of what enters it forward, and of its part of a
+  // ring's columns: W x W words each
+  T *product[2] = {}, *product_before[2] = {}, *group_product[2] = {}, *response = nullptr,
+    *column_leaves = nullptr;
   T* verdict = nullptr;  // a `FactorsAre`, in the place of a scalar
   std::int64_t words = 0;
 
@@ -55,6 +57,7 @@ struct Factors : FactorBands<W> {
         take(product_before[way], square * chunks);
         take(group_product[way], square * groups());
       }
+      take(response, square * chunks);
       take(column_leaves, square * chunks);
     }
     take(verdict, 1);
