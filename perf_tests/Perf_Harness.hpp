@@ -133,13 +133,43 @@ inline Time summary(std::vector<double> seconds) {
   return {(seconds[n / 2] + seconds[(n - 1) / 2]) / 2, seconds.front()};
 }
 
+/// The buffer that empties the caches of a machine.
+template <class Space>
+class Caches {
+ public:
+  Caches() = default;
+  /// Small for few `rows`, a trial run. `sharers` of the same caches each have a part of it.
+  explicit Caches(std::int64_t rows, int sharers = 1)
+      : m_buffer(Kokkos::view_alloc("Perf::buffer", Kokkos::WithoutInitializing),
+                 rows < 65536 ? (1 << 20) / sizeof(Pack) : bytes() / sharers / sizeof(Pack)) {}
+
+  /// Writing leaves nothing else in the caches, reading leaves them clean: what is timed next does
+  /// not pay for writing the buffer back. Asynchronous.
+  void empty(const Space& exec) const {
+    const auto n = static_cast<std::int64_t>(m_buffer.extent(0));
+    Stream<0>{m_buffer.data(), 0}.launch(exec, n);
+    Kokkos::parallel_for("Perf::read_buffer",
+                         Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(exec, 0, n),
+                         ReadBuffer{m_buffer.data()});
+  }
+
+ private:
+  static std::int64_t bytes() {
+    constexpr std::int64_t usual = 256 << 20;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    if (std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>)
+      return std::max<std::int64_t>(usual, 2 * sysconf(_SC_LEVEL3_CACHE_SIZE));
+#endif
+    return usual;
+  }
+
+  Kokkos::View<Pack*, Space> m_buffer;
+};
+
 /// Takes times. Owns the buffer that empties the caches and remembers the measured ceilings.
 class Harness {
  public:
-  explicit Harness(const Settings& settings)
-      : m_settings(settings),
-        m_buffer(Kokkos::view_alloc("Perf::buffer", Kokkos::WithoutInitializing),
-                 buffer_bytes(settings) / sizeof(Pack)) {}
+  explicit Harness(const Settings& settings) : m_settings(settings), m_caches(settings.max_rows) {}
 
   const Exec& exec() const { return m_exec; }
   const std::string& matrices() const { return m_settings.matrices; }
@@ -174,7 +204,7 @@ class Harness {
     std::vector<double> samples;
     for (int i = -warm_ups; i < m_settings.samples; ++i) {
       restore();
-      if (m_settings.cold_caches) empty_caches();
+      if (m_settings.cold_caches) m_caches.empty(m_exec);
       const double seconds = stopwatch.seconds(space, work);
       if (i >= 0) samples.push_back(seconds);
     }
@@ -223,28 +253,9 @@ class Harness {
     return std::max<std::int64_t>(1, bytes / (arrays * static_cast<std::int64_t>(sizeof(Pack))));
   }
 
-  static std::int64_t buffer_bytes(const Settings& settings) {
-    if (settings.max_rows < 65536) return 1 << 20;  // a trial run
-    std::int64_t bytes = 256 << 20;
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    if (on_host) bytes = std::max<std::int64_t>(bytes, 2 * sysconf(_SC_LEVEL3_CACHE_SIZE));
-#endif
-    return bytes;
-  }
-
-  // Writing leaves nothing else in the caches, reading leaves them clean: what is timed next does
-  // not pay for writing the buffer back.
-  void empty_caches() const {
-    const auto n = static_cast<std::int64_t>(m_buffer.extent(0));
-    Stream<0>{m_buffer.data(), 0}.launch(m_exec, n);
-    Kokkos::parallel_for("Perf::read_buffer",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(m_exec, 0, n),
-                         ReadBuffer{m_buffer.data()});
-  }
-
   Exec m_exec;
   Settings m_settings;
-  Kokkos::View<Pack*, Exec> m_buffer;
+  Caches<Exec> m_caches;
   std::map<std::int64_t, double> m_ceilings;
 };
 

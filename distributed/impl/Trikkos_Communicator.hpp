@@ -92,6 +92,13 @@ class Communicator {
     const MPI_Datatype type = MessageOf<T>::type();
     check_mpi(MPI_Allgather(mine, words, type, all, words, type, m_comm), "MPI_Allgather");
   }
+  /// `count` values of the first rank's `all` to each.
+  template <class T>
+  void scatter_from_first(const T* all, T* mine, std::int64_t count) const {
+    const int words = static_cast<int>(MessageOf<T>::words * count);
+    const MPI_Datatype type = MessageOf<T>::type();
+    check_mpi(MPI_Scatter(all, words, type, mine, words, type, 0, m_comm), "MPI_Scatter");
+  }
   template <int count>
   void minimum_of_all(const std::int64_t (&mine)[count], std::int64_t (&least)[count]) const {
     check_mpi(MPI_Allreduce(mine, least, count, MPI_INT64_T, MPI_MIN, m_comm), "MPI_Allreduce");

@@ -6,6 +6,7 @@
 
 #include <impl/Trikkos_RankTree.hpp>
 #include <impl/Trikkos_RowBlocks.hpp>
+#include <impl/Trikkos_Solver.hpp>
 #include <impl/partition/Trikkos_BlockMethods.hpp>
 #include <limits>
 #include <optional>
@@ -26,7 +27,7 @@ class DistributedSolver {
         m_count(count),
         m_boundary(boundary),
         m_options(options),
-        m_tree(blocks.comm(), blocks.total() > 0 ? count : 0, boundary == Boundary::periodic,
+        m_tree(exec, blocks.comm(), blocks.total() > 0 ? count : 0, boundary == Boundary::periodic,
                groups) {
     agree(blocks.comm(), attempt([&] { allocate(function, exec); }));
   }
@@ -140,6 +141,7 @@ class DistributedSolver {
         diagnoses * Diagnosis::words);
     m_tree.allocate(exec, m_words.data() + Diagnosis::words);
     reset(exec);
+    prepare_for_teams(exec);
     exec.fence("Trikkos::DistributedWorkspace");  // other ranks may be faster
   }
 

@@ -23,7 +23,8 @@ struct GroupCount {
   /// Segments that a rank then gets, of all systems.
   static constexpr std::int64_t many = 4096;
 
-  int value = 0;  ///< 0: one, or with many ranks or segments sqrt(ranks)
+  int value = 0;             ///< 0: one, or with many ranks or segments sqrt(ranks)
+  bool first_tells = false;  ///< as if ranks did not round alike
 
   static GroupCount of_tree(int ranks) {
     return {static_cast<int>(std::ceil(std::sqrt(static_cast<double>(ranks))))};

@@ -20,9 +20,14 @@ using Trikkos::Impl::RankTree;
 
 Communicator all() { return {"test", world}; }
 
-/// f(number of groups), from one to as many as there are ranks.
+/// f(number of groups), from one to as many as there are ranks, and as if these did not round
+/// alike.
 template <class F>
 void for_groups(const F& f) {
+  {
+    SCOPED_TRACE("the first rank tells");
+    f(GroupCount{1, true});
+  }
   for (int count = 1; count <= ranks(); ++count) {
     SCOPED_TRACE(std::to_string(count) + " groups");
     f(GroupCount{count});
@@ -113,7 +118,7 @@ struct Tree {
   Kokkos::View<std::int64_t*, TEST_EXECSPACE> found{"found", words};
   Chains chains;
 
-  Tree(GroupCount count, bool periodic) : chains(all(), systems, periodic, count) {
+  Tree(GroupCount count, bool periodic) : chains(exec, all(), systems, periodic, count) {
     chains.allocate(exec, found.data());
     Kokkos::parallel_for("reset", Trikkos::Impl::range(exec, Chains::chains),
                          Trikkos::Impl::ResetMany{found.data(), systems});
@@ -132,6 +137,9 @@ struct Tree {
   }
 };
 
+TEST(distributed_tree, ranks_of_one_program_round_alike) {
+  EXPECT_TRUE(Trikkos::Impl::round_alike(all(), TEST_EXECSPACE()));
+}
 TEST(distributed_tree, neighbours_agree_bit_for_bit) {
   for (const bool periodic : {false, true}) {
     const auto in_chain = Tree({1}, periodic).bounds();
