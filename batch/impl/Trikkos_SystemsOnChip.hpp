@@ -150,7 +150,8 @@ struct SystemsOnChip {
                                                T* bands, const SystemTiles::Tile& tile) const {
     const int words = shape.band_words(), here = tile.count;
     const Systems<T, W>& A = problem.A;
-    if (Interleaved && in_bulk && here == shape.systems())
+    constexpr int each = sizeof(WideWord) / sizeof(T);
+    if (Interleaved && in_bulk && here == shape.systems() && here >= each)
       load_rows(member, staging, bands, tile.first);
     else if (!Interleaved && in_bulk && tile.is_inside)
       load_in_bulk(staging, bands, tile.first, here);
