@@ -89,6 +89,7 @@ struct OnChipShape {
   }
 };
 
+/// What kernels with them share.
 template <class T, bool Interleaved, class Matrices>
 struct SystemsOnChip {
   static constexpr int W = MatrixOf<Matrices>::width;

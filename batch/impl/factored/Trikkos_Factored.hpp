@@ -102,24 +102,25 @@ class FactoredCall {
     return on_host ? Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory)
                    : m_on_chip.factors(m_shape.periodic, memory);
   }
-  /// Where fewer of them fit into scratch than make a line of memory, and there are enough of them.
+  /// Where fewer of them fit into scratch than make a line of memory, and than a team goes over
+  /// twice, and there are enough of them.
   bool is_for_stream(const Problem<T, W>& problem) const {
-    using Stream = StreamFactored<T>;
-    return problem.slab() >= Stream::systems && problem.count() >= least_in_stream &&
-           !m_shape.periodic && m_on_chip.systems(true, OnChip::most_of_thread) < Stream::systems &&
-           static_cast<int>(Stream::scratch_bytes(m_on_chip)) + scratch_reserved(Stream::threads) <=
-               m_on_chip.granted;
+    constexpr int line = 128 / sizeof(T);
+    const int systems = StreamFactored<T>::systems_for(m_on_chip);
+    return problem.slab() >= line && problem.count() >= least_in_stream && !m_shape.periodic &&
+           m_on_chip.systems(true, OnChip::most_of_thread) < systems;
   }
   void stream(const Exec& exec, const Problem<T, W>& problem, const Factors<T, W>& factors) const {
     using Stream = StreamFactored<T>;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Stream::threads, 1>>;
-    const SystemTiles tiles(problem.slab(), Stream::systems);
+    const int systems = Stream::systems_for(m_on_chip);
+    const SystemTiles tiles(problem.slab(), systems);
     const int league = static_cast<int>(tiles.count(problem.count()));
     Kokkos::parallel_for(
         "Trikkos::factored::stream",
         light(Teams(exec, league, Stream::threads)
-                  .set_scratch_size(0, Kokkos::PerTeam(Stream::scratch_bytes(m_on_chip)))),
-        Stream{factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip});
+                  .set_scratch_size(0, Kokkos::PerTeam(Stream::scratch_bytes(m_on_chip, systems)))),
+        Stream{factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip, systems});
   }
   static constexpr std::int64_t least_in_stream = 1 << 13;
 

@@ -24,8 +24,6 @@ template <class T>
 struct StreamFactored {
   using F = Factors<T>;
   static constexpr int threads = 128;
-  static constexpr int systems = 128 / sizeof(T);  // of a team: a line of memory
-  static constexpr int lanes = threads / systems;  // chunks of a system at a time
 
   F factors;
   Vectors<const T> b;
@@ -33,10 +31,12 @@ struct StreamFactored {
   SystemTiles tiles;  // one a team
   Diagnosis diagnosis;
   FactoredShape<T> shape;
+  int systems;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int t = member.team_rank(), s = t % systems, lane = t / systems, chunks = shape.chunks;
+    const int t = member.team_rank(), s = t % systems, lane = t / systems,
+              lanes = threads / systems, chunks = shape.chunks;
     const SystemTiles::Tile these = tiles[member.league_rank()];
     const bool exists = s < these.count;
     const std::int64_t system = these.first + (exists ? s : 0);
@@ -46,7 +46,7 @@ struct StreamFactored {
     T* const forward = scratch + s;
     T* const backward = forward + chunks * systems;
     T* const of_groups = backward + chunks * systems;
-    T* const y = scratch + handed_words(shape) + t;  // of this thread
+    T* const y = scratch + handed_words(shape, systems) + t;  // of this thread
     const std::int64_t to_lower = away(F::lower), to_upper = away(F::upper),
                        to_weight = away(F::leaves_backward);
 
@@ -66,11 +66,11 @@ struct StreamFactored {
       backward[p * systems] = leaves;
     }
     member.team_barrier();
-    chain<0>(member, lane, forward, of_groups, [&](int p, const T& enters) {
+    chain<0>(member, lane, lanes, forward, of_groups, [&](int p, const T& enters) {
       T& leaves = backward[p * systems];
       leaves = fused(factors.response[p], enters, leaves);
     });
-    chain<1>(member, lane, backward, of_groups, [](int, const T&) {});
+    chain<1>(member, lane, lanes, backward, of_groups, [](int, const T&) {});
     if (!exists) return;
 
     const Strided<T> solution = x[system];
@@ -101,13 +101,23 @@ struct StreamFactored {
       for (int k = 0; k < m; ++k, to += solution.stride) *to = y[k * threads];
     }
   }
-  static std::size_t scratch_bytes(const FactoredShape<T>& shape) {
-    return sizeof(T) * static_cast<std::size_t>(handed_words(shape) + threads * shape.rows) +
+  static std::size_t scratch_bytes(const FactoredShape<T>& shape, int systems) {
+    return sizeof(T) *
+               static_cast<std::size_t>(handed_words(shape, systems) + threads * shape.rows) +
            alignof(T);
+  }
+  /// Of a team: a line of memory, or as much of one as fits into scratch.
+  static int systems_for(const FactoredShape<T>& shape) {
+    int systems = 128 / sizeof(T);
+    while (systems > 1 &&
+           static_cast<int>(scratch_bytes(shape, systems)) + scratch_reserved(threads) >
+               shape.granted)
+      systems /= 2;
+    return systems;
   }
 
  private:
-  static KOKKOS_INLINE_FUNCTION int handed_words(const FactoredShape<T>& shape) {
+  static KOKKOS_INLINE_FUNCTION int handed_words(const FactoredShape<T>& shape, int systems) {
     return systems * (2 * shape.chunks + shape.groups());
   }
   /// From 1/p to another word of the same row.
@@ -121,8 +131,8 @@ struct StreamFactored {
   /// From what leaves chunks to what enters them, of which `use(p, value)` is told: what leaves
   /// groups of them first.
   template <int way, class Member, class Use>
-  KOKKOS_FORCEINLINE_FUNCTION void chain(const Member& member, int lane, T* handed, T* of_groups,
-                                         const Use& use) const {
+  KOKKOS_FORCEINLINE_FUNCTION void chain(const Member& member, int lane, int lanes, T* handed,
+                                         T* of_groups, const Use& use) const {
     const int chunks = shape.chunks, in_group = 1 << shape.group_bits, groups = shape.groups();
     const auto for_group = [&](int g, const auto& f) {
       const int begin = g * in_group, past = begin + in_group, end = past < chunks ? past : chunks;
