@@ -20,7 +20,9 @@
 /// 80 bytes and a merge a rank, everywhere. A Workspace or Plan for more than 256 ranks, or more
 /// than 15 and 4096 segments, makes of it two MPI_Allgathers, within groups of about sqrt(ranks)
 /// neighbours and between groups, and two chains of sqrt(ranks) merges: of one system on 1024 ranks
-/// 5 KB come to each (times: distributed/README.md).
+/// 5 KB come to each (times: distributed/README.md). Where ranks are of different kinds, devices
+/// and hosts or programs for different processors, which do not round alike, the first one solves
+/// the reduced system for all, which then wait for its MPI_Scatter of 4 words a system.
 ///
 /// These calls are collective: every rank of the communicator makes them, in the same order, from
 /// one thread at a time. They wait: for the first pass of this rank, whose words must be on the
