@@ -29,11 +29,11 @@ class DistributedPlan {
   /// \throws std::invalid_argument on all ranks, as DistributedWorkspace
   template <class Matrix>
   DistributedPlan(const Exec& exec, const Distributed<Matrix>& A, const Options& options = {},
-                  std::int64_t rhs_count = 1, Impl::GroupCount groups = {})
+                  std::int64_t rhs_count = 1, const Impl::RootWay& way = {})
       : m_work(Impl::DistributedSolver<T, Exec>(
             function, exec, blocks(A, options, rhs_count),
             Matrix::rank() == 1 ? rhs_count : Impl::system_count(A.block.diag), A.block.boundary,
-            options, groups)),
+            options, way)),
         m_matrices(Matrix::rank() == 1 ? 1 : count()) {
     Impl::agree(m_work.solver().blocks().comm(), Impl::attempt([&] { allocate(exec); }));
     copy(exec, A.block);
@@ -138,7 +138,7 @@ class DistributedPlan {
 
 template <class Exec, class Matrix>
 DistributedPlan(const Exec&, const Distributed<Matrix>&, const Options& = {}, std::int64_t = 1,
-                Impl::GroupCount = {}) -> DistributedPlan<typename Matrix::value_type, Exec>;
+                const Impl::RootWay& = {}) -> DistributedPlan<typename Matrix::value_type, Exec>;
 
 }  // namespace Trikkos
 

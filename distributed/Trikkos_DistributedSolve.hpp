@@ -17,12 +17,17 @@
 /// ranks to all; each rank solves the same reduced system of two unknowns a rank by a chain of
 /// merges, one thread a system, with the same bits; and it substitutes its rows. So a solve costs
 /// what `segmented` costs, 72 bytes and about 150 flops an unknown in double, and for each system
-/// 80 bytes and a merge a rank, everywhere. A Workspace or Plan for more than 256 ranks, or more
-/// than 15 and 4096 segments, makes of it two MPI_Allgathers, within groups of about sqrt(ranks)
-/// neighbours and between groups, and two chains of sqrt(ranks) merges: of one system on 1024 ranks
-/// 5 KB come to each (times: distributed/README.md). Where ranks are of different kinds, devices
-/// and hosts or programs for different processors, which do not round alike, the first one solves
-/// the reduced system for all, which then wait for its MPI_Scatter of 4 words a system.
+/// 80 bytes and a merge a rank, everywhere. A Workspace or Plan for more than 256 ranks makes of it
+/// two MPI_Allgathers, within groups of about sqrt(ranks) neighbours and between groups, and two
+/// chains of sqrt(ranks) merges: of one system on 1024 ranks 5 KB come to each (times:
+/// distributed/README.md).
+///
+/// Of many systems, where all ranks together have more than 4096 segments for each, every rank
+/// solves the reduced systems of a share of them: to and from each rank go 13 words a system, in
+/// all, and one merge of its own. Devices do so in up to 8 parts of the systems, and the words of
+/// one travel while the rows of others are reduced and substituted. Where ranks are of different
+/// kinds, devices and hosts or programs for different processors, which do not round alike, each
+/// system is solved by one rank too, however few there are.
 ///
 /// These calls are collective: every rank of the communicator makes them, in the same order, from
 /// one thread at a time. They wait: for the first pass of this rank, whose words must be on the
@@ -90,7 +95,7 @@ void solve(const Exec& exec, const DistributedPlan<T, Exec>& plan, const B& b, c
 }
 
 /// Solves A x = b once: allocates a workspace, solves, waits, and says how it went. Collective. Of
-/// many ranks or systems a workspace that is kept costs less (groups: distributed/README.md).
+/// many ranks a workspace that is kept costs less (groups: distributed/README.md).
 ///
 /// \param exec  execution space instance; the only one used
 /// \param A     rows of this rank
@@ -101,7 +106,7 @@ template <ExecutionSpace Exec, class Matrix, class B, class X>
 [[nodiscard]] Status solve(const Exec& exec, const Distributed<Matrix>& A, const B& b, const X& x,
                            const Options& options = {}) {
   TRIKKOS_CHECK_SYSTEM("Trikkos::solve", Exec, Matrix, B, X);
-  const DistributedWorkspace work(exec, A, b, options, Impl::GroupCount{1});
+  const DistributedWorkspace work(exec, A, b, options, Impl::RootWay{.groups = 1});
   solve(exec, work, A, b, x);
   return work.status(exec);
 }

@@ -34,8 +34,9 @@ inline void check_distributed_options(const char* function, const Options& optio
 /// copy then goes on all ranks, in the order of other collective calls, or after MPI_Finalize.
 ///
 /// Memory, in words, for each system: 31 a rank, or where they form groups of g, for each of g
-/// ranks and of all groups; and on a host, where there are fewer systems than SIMD lanes, about 1
-/// for each 6 rows and up to 100000, on a device 1 for each 11 rows.
+/// ranks and of all groups, or 50 in all where they share the reduced systems; and on a host, where
+/// there are fewer systems than SIMD lanes, about 1 for each 6 rows and up to 100000, on a device 1
+/// for each 11 rows.
 template <class T, ExecutionSpace Exec>
 class DistributedWorkspace {
  public:
@@ -43,14 +44,14 @@ class DistributedWorkspace {
   using execution_space = Exec;
 
   /// For matrices of A's size and as many right-hand sides as b has. Collective; allocates; reads
-  /// no values. `groups` is for tests: how many there are follows from ranks and systems.
+  /// no values. `way` is for tests.
   /// \throws std::invalid_argument on all ranks, for bad shapes or options on one, or where ranks
   ///         have different numbers of systems, boundaries or scalars
   template <class Matrix, class B>
   DistributedWorkspace(const Exec& exec, const Distributed<Matrix>& A, const B& b,
-                       const Options& options = {}, Impl::GroupCount groups = {})
+                       const Options& options = {}, const Impl::RootWay& way = {})
       : m_solver(function, exec, blocks(A, b, options), Impl::system_count(b), A.block.boundary,
-                 options, groups) {}
+                 options, way) {}
 
   /// What the last solve found, the same on all ranks: rows are those of the whole matrix.
   /// Collective; waits for `exec` and for the other ranks.
@@ -104,7 +105,7 @@ class DistributedWorkspace {
 
 template <class Exec, class Matrix, class B>
 DistributedWorkspace(const Exec&, const Distributed<Matrix>&, const B&, const Options& = {},
-                     Impl::GroupCount = {})
+                     const Impl::RootWay& = {})
     -> DistributedWorkspace<typename Matrix::value_type, Exec>;
 
 }  // namespace Trikkos

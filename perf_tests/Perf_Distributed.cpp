@@ -74,6 +74,38 @@ void print_systems(const RankHarness& harness, const RankRequest& request) {
   print_scaling(harness, request, Scaling::weak, request.systems, request.system_rows);
 }
 
+/// Many short systems, whose words are a good part of what there is to do: each rank solves all
+/// roots, or a share of them, of several parts of the systems one after the other.
+void print_lines(const RankHarness& harness, const RankRequest& request) {
+  using Trikkos::Impl::RootWay;
+  struct Named {
+    const char* name;
+    RootWay way;
+  };
+  constexpr Named ways[] = {{"by all", {1, -1}}, {"shared, 1 part", {0, 1}}, {"2 parts", {0, 2}},
+                            {"4 parts", {0, 4}}, {"8 parts", {0, 8}},        {"as is best", {}}};
+  print_title(harness.world(), "Lines, " + text(request.lines * request.line_rows) +
+                                   " unknowns a rank: who solves the roots.");
+  Papers::Table table(
+      {"systems", "rows a rank", "ranks", "roots", "ms", "alone, ms", "eta", "worst row"});
+  for (const std::int64_t longer : {1, 4, 16})
+    Perf::for_sizes(harness.world().devices(), [&](int ranks) {
+      for (const Named& way : ways) {
+        const std::int64_t systems = std::max<std::int64_t>(1, request.lines / longer);
+        const RankFigures r =
+            harness.measure({ranks, 0}, {.matrix = Gallery::uniform,
+                                         .rows = request.line_rows * longer * ranks,
+                                         .repeats = request.repeats,
+                                         .systems = systems,
+                                         .way = way.way});
+        table.add({text(systems), text(r.device_rows), text(ranks), way.name,
+                   Papers::milliseconds(r.all), Papers::milliseconds(r.device_alone),
+                   Papers::error(r.eta), Papers::error(r.of_row)});
+      }
+    });
+  if (harness.world().prints()) table.print();
+}
+
 /// What a solve sends, without a solve, and solves that do little else. Caches are warm.
 void print_collective(const RankHarness& harness, const RankRequest& request) {
   struct Message {
@@ -151,10 +183,15 @@ struct Entry {
   std::string_view name;
   void (*print)(const RankHarness&, const RankRequest&);
 };
-constexpr Entry entries[] = {
-    {"weak", print_weak},           {"strong", print_strong},      {"collective", print_collective},
-    {"systems", print_systems},     {"mixed", print_mixed},        {"figure14", Papers::figure14},
-    {"figure15", Papers::figure15}, {"figure16", Papers::figure16}};
+constexpr Entry entries[] = {{"weak", print_weak},
+                             {"strong", print_strong},
+                             {"collective", print_collective},
+                             {"systems", print_systems},
+                             {"lines", print_lines},
+                             {"mixed", print_mixed},
+                             {"figure14", Papers::figure14},
+                             {"figure15", Papers::figure15},
+                             {"figure16", Papers::figure16}};
 
 /// Machine, backend, ranks and MPI.
 void describe(const World& world, const RankRequest& request) {
@@ -208,6 +245,7 @@ RankRequest read_command_line(int argc, char* argv[], Wanted& wanted) {
   const std::map<std::string, std::int64_t*> counts = {
       {"--weak-rows", &r.weak_rows},   {"--strong-rows", &r.strong_rows},
       {"--systems", &r.systems},       {"--system-rows", &r.system_rows},
+      {"--lines", &r.lines},           {"--line-rows", &r.line_rows},
       {"--paper-rows", &r.paper_rows}, {"--repeats", &r.repeats},
       {"--host-ranks", &r.host_ranks}};
   for (int k = 1; k < argc; ++k) {
@@ -263,6 +301,8 @@ void print_usage() {
   line("--strong-rows=N", r.strong_rows, "rows in all of another");
   line("--systems=N", r.systems, "how many systems are solved together");
   line("--system-rows=N", r.system_rows, "rows a rank of each of them");
+  line("--lines=N", r.lines, "systems of the table of lines, or a 4th or 16th");
+  line("--line-rows=N", r.line_rows, "rows a rank of each of them, or 4 or 16 times as many");
   line("--paper-rows=N", r.paper_rows, "rows of figures, in all or for each part of the ranks");
   line("--host-ranks=H", r.host_ranks, "so many ranks, the last, solve on the host");
   line("--repeats=N", r.repeats, "times taken for a median");

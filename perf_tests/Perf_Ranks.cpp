@@ -225,7 +225,7 @@ RankFigures RankHarness::measure_in(MPI_Comm comm, const RankCase& wanted) const
   RankFigures r{};
 
   const double mine = alone<Space>(comm, wanted, block);
-  const Trikkos::DistributedWorkspace work(exec, A, b);
+  const Trikkos::DistributedWorkspace work(exec, A, b, {}, wanted.way);
   const auto time = [&](const auto& solve) {
     Kokkos::deep_copy(exec, block.x_memory, 0.);  // nobody inherits a solution
     const double seconds =

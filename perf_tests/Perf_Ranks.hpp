@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <Trikkos_Distributed.hpp>
 #include <Trikkos_Gallery.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -33,12 +34,14 @@ struct RankRequest {
   std::int64_t strong_rows = on_host ? 1 << 21 : 1 << 28;
   std::int64_t systems = 64;
   std::int64_t system_rows = on_host ? 1 << 14 : 1 << 20;
+  std::int64_t lines = on_host ? 1 << 13 : 1 << 18;
+  std::int64_t line_rows = on_host ? 256 : 512;
   std::int64_t paper_rows = 1 << 24;
   std::int64_t repeats = 9;
   std::int64_t host_ranks = 0;
 
   std::int64_t most_rows() const {
-    return std::max({weak_rows, strong_rows, systems * system_rows, paper_rows});
+    return std::max({weak_rows, strong_rows, systems * system_rows, lines * line_rows, paper_rows});
   }
 };
 
@@ -141,6 +144,7 @@ struct RankCase {
   /// Whether it is also timed with its rows on the first rank before, and x afterwards.
   bool is_moved = false;
   bool has_cold_caches = true;
+  Trikkos::Impl::RootWay way{};
 };
 
 /// Times in seconds, those of the slowest rank. Of a kind of ranks that there is none of: 0.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <mpi.h>
 
@@ -53,6 +54,23 @@ struct MessageOf<Kokkos::complex<R>> {
   static MPI_Datatype type() { return MessageOf<R>::type(); }
 };
 
+/// A buffer of words for or from each rank, one rank's behind the other's.
+struct RankParts {
+  std::vector<int> words, first;
+
+  /// count(rank) values of T.
+  template <class T, class Count>
+  static RankParts of(int ranks, const Count& count) {
+    RankParts r;
+    for (int k = 0, sum = 0; k < ranks; ++k) {
+      r.words.push_back(static_cast<int>(MessageOf<T>::words * count(k)));
+      r.first.push_back(sum);
+      sum += r.words.back();
+    }
+    return r;
+  }
+};
+
 class Communicator {
  public:
   /// \throws std::invalid_argument where there is none, on the ranks where that is so
@@ -92,12 +110,19 @@ class Communicator {
     const MPI_Datatype type = MessageOf<T>::type();
     check_mpi(MPI_Allgather(mine, words, type, all, words, type, m_comm), "MPI_Allgather");
   }
-  /// `count` values of the first rank's `all` to each.
+  /// From each rank to each, without waiting.
   template <class T>
-  void scatter_from_first(const T* all, T* mine, std::int64_t count) const {
-    const int words = static_cast<int>(MessageOf<T>::words * count);
+  void start_to_each(const T* mine, const RankParts& sent, T* theirs, const RankParts& received,
+                     MPI_Request& request) const {
     const MPI_Datatype type = MessageOf<T>::type();
-    check_mpi(MPI_Scatter(all, words, type, mine, words, type, 0, m_comm), "MPI_Scatter");
+    check_mpi(MPI_Ialltoallv(mine, sent.words.data(), sent.first.data(), type, theirs,
+                             received.words.data(), received.first.data(), type, m_comm, &request),
+              "MPI_Ialltoallv");
+  }
+  void start_minimum_of_all(const std::int64_t& mine, std::int64_t& least,
+                            MPI_Request& request) const {
+    check_mpi(MPI_Iallreduce(&mine, &least, 1, MPI_INT64_T, MPI_MIN, m_comm, &request),
+              "MPI_Iallreduce");
   }
   template <int count>
   void minimum_of_all(const std::int64_t (&mine)[count], std::int64_t (&least)[count]) const {

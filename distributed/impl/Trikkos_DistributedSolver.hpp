@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_DISTRIBUTEDSOLVER_HPP
 #define TRIKKOS_IMPL_DISTRIBUTEDSOLVER_HPP
 
+#include <impl/Trikkos_RankShares.hpp>
 #include <impl/Trikkos_RankTree.hpp>
 #include <impl/Trikkos_RowBlocks.hpp>
 #include <impl/Trikkos_Solver.hpp>
@@ -14,22 +15,27 @@
 namespace Trikkos::Impl {
 
 /// `segmented` across ranks: each reduces its rows as if they were a system, up to one segment;
-/// from those of all ranks come the values around its rows (RankTree), and it substitutes them.
-/// Copies share the memory.
+/// from those of all ranks come the values around its rows (RankTree, or RankShares for many
+/// systems), and it substitutes them. Copies share the memory.
 template <class T, class Exec>
 class DistributedSolver {
  public:
   /// `count` systems. Collective.
   DistributedSolver(const char* function, const Exec& exec, const RowBlocks& blocks,
                     std::int64_t count, Boundary boundary, const Options& options,
-                    GroupCount groups)
-      : m_blocks(blocks),
-        m_count(count),
-        m_boundary(boundary),
-        m_options(options),
-        m_tree(exec, blocks.comm(), blocks.total() > 0 ? count : 0, boundary == Boundary::periodic,
-               groups) {
-    agree(blocks.comm(), attempt([&] { allocate(function, exec); }));
+                    const RootWay& way)
+      : m_blocks(blocks), m_count(count), m_boundary(boundary), m_options(options) {
+    const Communicator& comm = blocks.comm();
+    const RankKinds kinds(comm, exec);
+    const bool periodic = boundary == Boundary::periodic;
+    const std::int64_t systems = blocks.total() > 0 ? count : 0;
+    if (way.is_shared(kinds, comm.size(), systems)) {
+      const std::int64_t rows = blocks.total() / comm.size();
+      m_shares.emplace(comm, systems, way.parts_of(kinds, systems, rows), periodic);
+    } else {
+      m_tree.emplace(comm, systems, periodic, way.groups_of(comm.size()));
+    }
+    agree(comm, attempt([&] { allocate(function, exec); }));
   }
 
   const RowBlocks& blocks() const { return m_blocks; }
@@ -37,7 +43,8 @@ class DistributedSolver {
   Boundary boundary() const { return m_boundary; }
   const Options& options() const { return m_options; }
   std::size_t bytes() const {
-    const std::size_t words = m_storage.size() + m_bounds.size() + m_tree.words();
+    const std::size_t words =
+        m_storage.size() + m_bounds.size() + (m_tree ? m_tree->words() : m_shares->words());
     return sizeof(T) * words + sizeof(std::int64_t) * m_words.size();
   }
 
@@ -75,10 +82,12 @@ class DistributedSolver {
       problem->storage = m_storage.data();
       problem->diagnosis = found_in_rows();
       problem->resets = false;
-      reduce(exec, *problem);
+      reset(exec);
     });
-    m_tree.exchange(exec, fault);
-    if (!is_empty()) substitute(exec, *problem);
+    if (m_tree)
+      solve_by_all(exec, problem, fault);
+    else
+      solve_by_shares(exec, problem, fault);
   }
 
   /// What the last solve found on all ranks. Collective; waits.
@@ -93,10 +102,10 @@ class DistributedSolver {
     const auto in_all = [&](std::int64_t code) {
       return report_in_whole(code, m_blocks.rows(), m_blocks.first(), m_blocks.total());
     };
-    const std::int64_t mine[] = {in_all(word[Diagnosis::elimination]),
-                                 std::min(in_all(word[Diagnosis::merge]),
-                                          m_tree.first_merge(word + Diagnosis::words, m_blocks)),
-                                 in_all(word[Diagnosis::solution]), suspect};
+    const std::int64_t mine[] = {
+        in_all(word[Diagnosis::elimination]),
+        std::min(in_all(word[Diagnosis::merge]), first_merge(word + Diagnosis::words)),
+        in_all(word[Diagnosis::solution]), suspect};
     std::int64_t least[4];
     m_blocks.comm().minimum_of_all(mine, least);
     std::int64_t all[Diagnosis::words];
@@ -123,8 +132,10 @@ class DistributedSolver {
                                   what + ")");
     };
     const std::int64_t message = most / MessageOf<T>::words;
-    if (RankWords<T>::count(m_count) > message)
-      refuse("the longest message", (message - 1) / Segment<T>::words);
+    const std::int64_t longest =
+        m_tree ? RankWords<T>::count(m_count)
+               : RankShares<T, Exec>::message_words(m_count, m_shares->parts(), m_blocks.ranks());
+    if (longest > message) refuse("the longest message", message / (longest / m_count + 1));
     m_method.emplace(Shape{m_blocks.rows(), m_count, m_count}, m_options);
     if (m_count > m_method->most_systems()) refuse("the largest grid", m_method->most_systems());
 
@@ -135,11 +146,14 @@ class DistributedSolver {
       return Buffer(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(name)), words);
     };
     m_storage = buffer("storage", m_blocks.rows() > 0 ? storage_words() : 0);
-    m_bounds = buffer("bounds", 4 * m_count);
+    m_bounds = buffer("bounds", m_tree ? bound_words * m_count : 0);
     m_words = Kokkos::View<std::int64_t*, Memory>(
         Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("found")),
         diagnoses * Diagnosis::words);
-    m_tree.allocate(exec, m_words.data() + Diagnosis::words);
+    if (m_tree)
+      m_tree->allocate(exec, m_words.data() + Diagnosis::words);
+    else
+      m_shares->allocate(exec, m_words.data() + Diagnosis::words);
     reset(exec);
     prepare_for_teams(exec);
     exec.fence("Trikkos::DistributedWorkspace");  // other ranks may be faster
@@ -156,31 +170,102 @@ class DistributedSolver {
                          ResetMany{m_words.data(), m_count});
   }
 
-  /// The segments of this rank, to the host.
-  void reduce(const Exec& exec, const BlockProblem<T>& problem) const {
-    reset(exec);
-    if (!is_empty()) {
-      if (m_blocks.rows() == 0) {
-        Kokkos::parallel_for("Trikkos::distributed::no_rows", range(exec, m_count),
-                             PutIdentity<T>{m_tree.segments()});
-      } else {
-        m_method->reduce(exec, problem, m_tree.segments());
-      }
-    }
-    m_tree.to_host(exec);
+  std::int64_t first_merge(const std::int64_t* word) const {
+    return m_tree ? m_tree->first_merge(word, m_blocks) : m_shares->first_merge(word, m_blocks);
   }
-  void substitute(const Exec& exec, const BlockProblem<T>& problem) const {
+
+  /// Each rank solves all roots.
+  void solve_by_all(const Exec& exec, const std::optional<BlockProblem<T>>& problem,
+                    Fault fault) const {
+    const SystemRange all{0, m_count};
+    if (fault.kind == Fault::none)
+      fault = attempt([&] {
+        if (!is_empty()) reduce(exec, *problem, all, m_tree->segments());
+        m_tree->to_host(exec);
+      });
+    m_tree->exchange(exec, fault);
+    if (is_empty()) return;
     const PackedBounds<T> bounds{m_bounds.data()};
-    m_tree.solve(exec, bounds);
+    m_tree->solve(exec, bounds);
+    substitute(exec, *problem, all, bounds);
+  }
+
+  /// Each rank solves the roots of its share. Of one part of the systems the words travel while
+  /// rows of others are reduced and substituted: those of part k between `start` of step k and
+  /// `finish` of the next one.
+  void solve_by_shares(const Exec& exec, const std::optional<BlockProblem<T>>& problem,
+                       Fault fault) const {
+    const RankShares<T, Exec>& shares = *m_shares;
+    const std::int64_t parts = shares.parts();
+    const auto for_part = [&](std::int64_t part, const auto& work) {
+      if (part < 0 || part >= parts || fault.kind != Fault::none) return;
+      fault = attempt([&] { work(part); });
+    };
+    SharedMessages messages;
+    for (std::int64_t step = 0; step < parts + 2; ++step) {
+      for_part(step, [&](std::int64_t part) {
+        reduce(exec, *problem, shares.systems(part), shares.segments());
+        shares.segments_to_host(exec, part);
+      });
+      if (step > 0) messages.finish(m_blocks.comm(), fault);
+      for_part(step - 1, [&](std::int64_t part) { shares.solve_roots(exec, part); });
+      if (step <= parts) {
+        exec.fence("Trikkos::distributed: a message is on the host");
+        if (step < parts) shares.start_segments(step, messages);
+        if (step > 0) shares.start_bounds(step - 1, messages);
+        messages.start_fault(m_blocks.comm(), fault);
+      }
+      for_part(step - 2, [&](std::int64_t part) {
+        shares.bounds_to_device(exec, part);
+        substitute(exec, *problem, shares.systems(part), shares.bounds());
+      });
+    }
+    if (fault.kind != Fault::none) throw std::runtime_error(fault.sentence);
+  }
+
+  /// Of some systems: from their rows to the segments,
+  void reduce(const Exec& exec, const BlockProblem<T>& problem, const SystemRange& some,
+              const PackedSegments<T>& segments) const {
+    if (m_blocks.rows() == 0) {
+      const PackedSegments<T> here{segments.data + Segment<T>::words * some.first};
+      return Kokkos::parallel_for("Trikkos::distributed::no_rows", range(exec, some.count),
+                                  PutIdentity<T>{here});
+    }
+    for_blocks(problem, some, [&](const BlockProblem<T>& block, std::int64_t first) {
+      m_method->reduce(exec, block, {segments.data + Segment<T>::words * first});
+    });
+  }
+  /// and from what is around these down to x.
+  void substitute(const Exec& exec, const BlockProblem<T>& problem, const SystemRange& some,
+                  const PackedBounds<T>& bounds) const {
     if (m_blocks.rows() == 0) return;
-    m_method->substitute(exec, problem, bounds);
+    for_blocks(problem, some, [&](const BlockProblem<T>& block, std::int64_t first) {
+      m_method->substitute(exec, block, {bounds.data + bound_words * first});
+    });
+  }
+  /// f(problem, first): all of them; or part of a slab, whole ones, and part of the last.
+  template <class F>
+  void for_blocks(const BlockProblem<T>& problem, const SystemRange& some, const F& f) const {
+    if (some.count == problem.count()) return f(problem, 0);
+    const std::int64_t slab = problem.slab(), end = some.first + some.count;
+    for (std::int64_t first = some.first; first < end;) {
+      const std::int64_t rest = end - first;
+      const std::int64_t count = first % slab == 0 && rest >= slab
+                                     ? rest / slab * slab
+                                     : std::min(rest, slab - first % slab);
+      BlockProblem<T> block = problem.block(first, count);
+      block.storage += first * m_method->storage_words();
+      f(block, first);
+      first += count;
+    }
   }
 
   RowBlocks m_blocks;
   std::int64_t m_count;
   Boundary m_boundary;
   Options m_options;
-  RankTree<T, Exec> m_tree;
+  std::optional<RankTree<T, Exec>> m_tree;
+  std::optional<RankShares<T, Exec>> m_shares;  // one of them
   std::optional<Method> m_method;
   Buffer m_storage, m_bounds;
   Kokkos::View<std::int64_t*, Memory> m_words;  // of found_in_rows, then of m_tree

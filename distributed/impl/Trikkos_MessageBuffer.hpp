@@ -10,12 +10,14 @@
 
 namespace Trikkos::Impl {
 
-/// Of the host, for messages, and where kernels can reach it.
+/// Of the host, for messages, and where kernels can reach it. Pinned where there is a device, so
+/// that copies are asynchronous and take half the time.
 template <class T, class Exec>
 struct MessageBuffer {
   using Memory = typename Exec::memory_space;
+  using HostMemory = std::conditional_t<is_host_v<Exec>, Memory, Kokkos::SharedHostPinnedSpace>;
 
-  Kokkos::View<T*, Kokkos::HostSpace> host;
+  Kokkos::View<T*, HostMemory> host;
   Kokkos::View<T*, Memory> device;  // the same memory, if that is the host's
 
   MessageBuffer() = default;
@@ -31,11 +33,24 @@ struct MessageBuffer {
   }
   /// Waits.
   void to_host(const Exec& exec) const {
-    if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, host, device);
+    start_to_host(exec, 0, host.extent(0));
     exec.fence("Trikkos::distributed: a message is on the host");
   }
-  void to_device(const Exec& exec) const {
-    if constexpr (!is_host_v<Exec>) Kokkos::deep_copy(exec, device, host);
+  void to_device(const Exec& exec) const { to_device(exec, 0, host.extent(0)); }
+
+  /// Some of it.
+  void start_to_host(const Exec& exec, std::int64_t first, std::int64_t count) const {
+    if constexpr (!is_host_v<Exec>) copy(exec, host, device, first, count);
+  }
+  void to_device(const Exec& exec, std::int64_t first, std::int64_t count) const {
+    if constexpr (!is_host_v<Exec>) copy(exec, device, host, first, count);
+  }
+
+ private:
+  static void copy(const Exec& exec, const auto& to, const auto& from, std::int64_t first,
+                   std::int64_t count) {
+    const Kokkos::pair<std::int64_t, std::int64_t> range(first, first + count);
+    Kokkos::deep_copy(exec, Kokkos::subview(to, range), Kokkos::subview(from, range));
   }
 };
 

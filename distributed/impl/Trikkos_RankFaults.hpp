@@ -50,15 +50,22 @@ Fault attempt(const F& local) {
   throw std::runtime_error(sentence);
 }
 
+/// Of all ranks' codes the least is that of the first rank that has a fault.
+inline constexpr std::int64_t no_fault = std::numeric_limits<std::int64_t>::max();
+inline std::int64_t fault_code(const Communicator& comm, const Fault& mine) {
+  return mine.kind == Fault::none ? no_fault : std::int64_t(4) * comm.rank() + mine.kind;
+}
+inline void raise_first(const Communicator& comm, const Fault& mine, std::int64_t least) {
+  if (least != no_fault)
+    raise(comm, mine, static_cast<Fault::Kind>(least % 4), static_cast<int>(least / 4));
+}
+
 /// Goes on where no rank has a fault, else throws that of the first on all. Collective.
 inline void agree(const Communicator& comm, const Fault& mine) {
-  const std::int64_t code[1] = {mine.kind == Fault::none
-                                    ? std::numeric_limits<std::int64_t>::max()
-                                    : std::int64_t(4) * comm.rank() + mine.kind};
-  std::int64_t first[1];
-  comm.minimum_of_all(code, first);
-  if (first[0] != std::numeric_limits<std::int64_t>::max())
-    raise(comm, mine, static_cast<Fault::Kind>(first[0] % 4), static_cast<int>(first[0] / 4));
+  const std::int64_t code[1] = {fault_code(comm, mine)};
+  std::int64_t least[1];
+  comm.minimum_of_all(code, least);
+  raise_first(comm, mine, least[0]);
 }
 
 }  // namespace Trikkos::Impl

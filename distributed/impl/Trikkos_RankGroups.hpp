@@ -4,8 +4,6 @@
 #ifndef TRIKKOS_IMPL_RANKGROUPS_HPP
 #define TRIKKOS_IMPL_RANKGROUPS_HPP
 
-#include <algorithm>
-#include <cmath>
 #include <impl/Trikkos_RowBlocks.hpp>
 
 /// \file
@@ -13,28 +11,6 @@
 /// sqrt(ranks) segments: within each group, then between the groups.
 
 namespace Trikkos::Impl {
-
-/// How many groups there are.
-struct GroupCount {
-  /// Ranks in one group. One chain of 256 takes 17 us longer than two of 16, for one system, and
-  /// one of 16 takes 0.7 ms longer than two of 4, for 1000 (distributed/README.md); a second
-  /// message has some microseconds of its own.
-  static constexpr int most_ranks = 256, most_ranks_of_many = 15;
-  /// Segments that a rank then gets, of all systems.
-  static constexpr std::int64_t many = 4096;
-
-  int value = 0;             ///< 0: one, or with many ranks or segments sqrt(ranks)
-  bool first_tells = false;  ///< as if ranks did not round alike
-
-  static GroupCount of_tree(int ranks) {
-    return {static_cast<int>(std::ceil(std::sqrt(static_cast<double>(ranks))))};
-  }
-  int of(int ranks, std::int64_t systems) const {
-    if (value > 0) return std::min(value, ranks);
-    const bool are_few = ranks <= (ranks * systems > many ? most_ranks_of_many : most_ranks);
-    return are_few ? 1 : of_tree(ranks).value;
-  }
-};
 
 /// Neighbouring links of a chain, of some ranks each, as blocks of rows (`report_at_block`).
 template <class FirstRank>

@@ -46,14 +46,20 @@ std::int64_t arithmetic_of(const Exec& exec) {
   return static_cast<std::int64_t>(hash >> 1);
 }
 
-/// Collective.
-template <class Exec>
-bool round_alike(const Communicator& comm, const Exec& exec) {
-  const std::int64_t mine = arithmetic_of(exec), range[] = {mine, -mine};
-  std::int64_t least[2];
-  comm.minimum_of_all(range, least);
-  return least[0] == -least[1];
-}
+/// What is true of all ranks. Collective.
+struct RankKinds {
+  bool round_alike, are_devices;
+
+  template <class Exec>
+  RankKinds(const Communicator& comm, const Exec& exec) {
+    const std::int64_t arithmetic = arithmetic_of(exec),
+                       mine[] = {arithmetic, -arithmetic, is_host_v<Exec> ? 0 : 1};
+    std::int64_t least[3];
+    comm.minimum_of_all(mine, least);
+    round_alike = least[0] == -least[1];
+    are_devices = least[2] == 1;
+  }
+};
 
 }  // namespace Trikkos::Impl
 

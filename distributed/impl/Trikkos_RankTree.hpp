@@ -6,18 +6,14 @@
 
 #include <impl/Trikkos_MessageBuffer.hpp>
 #include <impl/Trikkos_RankGroups.hpp>
-#include <impl/Trikkos_RankKinds.hpp>
+#include <impl/Trikkos_RootWay.hpp>
 #include <impl/partition/Trikkos_BlockChain.hpp>
 
 /// \file
 /// The top of the tree of partitions: a segment for each rank. What two ranks both need, both
-/// compute, by the same merges, so that they have the same bits and none has to be told. Where
-/// ranks do not round alike, the first one tells all.
+/// compute, by the same merges, so that they have the same bits and none has to be told.
 
 namespace Trikkos::Impl {
-
-/// Of `PackedBounds`, for each system.
-inline constexpr std::int64_t bound_words = 4;
 
 /// A partition of no rows for each system.
 template <class T>
@@ -51,21 +47,6 @@ struct SolveRanks {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t system) const {
     ranks.solve(system);
     ranks.put_bounds_of(rank, system, bounds);
-  }
-};
-
-/// The same by one rank for all of them: values around the rows of each rank, one rank's behind the
-/// other's.
-template <class T>
-struct SolveAllRanks {
-  BlockChain<T> ranks;
-  T* bounds;
-  std::int64_t systems;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t system) const {
-    ranks.solve(system);
-    for (std::int64_t r = 0; r < ranks.chain.layout.segments; ++r)
-      ranks.put_bounds_of(r, system, {bounds + r * bound_words * systems});
   }
 };
 
@@ -148,29 +129,17 @@ class RankTree {
   static constexpr int chains = 2;
 
   /// Collective.
-  RankTree(const Exec& exec, const Communicator& all, std::int64_t systems, bool periodic,
-           GroupCount groups)
-      : m_first_tells(!round_alike(all, exec) || groups.first_tells),
-        m_groups(all, m_first_tells ? 1 : groups.of(all.size(), systems)),
-        m_all(all),
-        m_systems(systems),
-        m_periodic(periodic) {}
+  RankTree(const Communicator& all, std::int64_t systems, bool periodic, int groups)
+      : m_groups(all, groups), m_all(all), m_systems(systems), m_periodic(periodic) {}
   /// `found`: memory for `chains` diagnoses.
   void allocate(const Exec& exec, std::int64_t* found) {
     m_found = found;
     m_near = {exec, m_groups.near(), m_groups.near().size(), m_systems};
     if (m_groups.is_tree()) m_far = {exec, m_groups.far(), m_groups.groups(), m_systems};
-    if (m_first_tells) {
-      const std::int64_t words = bound_words * m_systems;
-      m_bounds = {exec, m_all.rank() == 0 ? words * m_all.size() : 0};
-      m_told = {exec, words};
-    }
   }
 
   const RankGroups& groups() const { return m_groups; }
-  std::int64_t words() const {
-    return m_near.words() + m_far.words() + m_bounds.device.size() + m_told.device.size();
-  }
+  std::int64_t words() const { return m_near.words() + m_far.words(); }
   /// Of this rank.
   PackedSegments<T> segments() const { return m_near.segments(); }
   /// Waits for them.
@@ -196,9 +165,8 @@ class RankTree {
     }
     if (worst == Words::fault) agree(m_all, fault);
   }
-  /// After `exchange`. Asynchronous, but collective and waits where the first rank tells.
+  /// After `exchange`.
   void solve(const Exec& exec, const PackedBounds<T>& bounds) const {
-    if (m_first_tells) return solve_by_first(exec, bounds);
     const int rank = m_groups.near().rank();
     if (!m_groups.is_tree()) {
       m_near.to_device(exec);
@@ -231,36 +199,12 @@ class RankTree {
     m_far.to_host(exec);
   }
 
-  /// What the first rank cannot find is not a number to the others.
-  void solve_by_first(const Exec& exec, const PackedBounds<T>& bounds) const {
-    const std::int64_t words = bound_words * m_systems;
-    Fault here;
-    if (m_all.rank() == 0) {
-      here = attempt([&] {
-        m_near.to_device(exec);
-        Kokkos::parallel_for("Trikkos::distributed::all_ranks", range(exec, m_systems),
-                             SolveAllRanks<T>{near(), m_bounds.device.data(), m_systems});
-        m_bounds.to_host(exec);
-      });
-      if (here.kind != Fault::none)
-        std::fill_n(m_bounds.host.data(), words * m_all.size(),
-                    T(std::numeric_limits<Real<T>>::quiet_NaN()));
-    }
-    m_all.scatter_from_first(m_bounds.host.data(), m_told.host.data(), words);
-    if (here.kind != Fault::none) throw std::runtime_error(here.sentence);
-    m_told.to_device(exec);
-    using Words = Kokkos::View<T*, typename Exec::memory_space, Kokkos::MemoryUnmanaged>;
-    Kokkos::deep_copy(exec, Words(bounds.data, words), m_told.device);
-  }
-
-  bool m_first_tells;  // ranks do not round alike
   RankGroups m_groups;
   Communicator m_all;
   std::int64_t m_systems;
   bool m_periodic;
   std::int64_t* m_found = nullptr;  // for kernels
   RankChain<T, Exec> m_near, m_far;
-  MessageBuffer<T, Exec> m_bounds, m_told;  // values around the rows of all ranks, and of this one
 };
 
 }  // namespace Trikkos::Impl

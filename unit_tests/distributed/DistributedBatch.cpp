@@ -99,7 +99,7 @@ void one_matrix(std::int64_t count, const Cut& cut, Boundary boundary) {
   // a Plan has the same bits, before and after others have been in it
   const auto of_plan = rows_of(Array<Layout>("x", count, n), cut);
   const Trikkos::DistributedPlan plan(
-      TEST_EXECSPACE{}, rows_of(poisoned(matrix(5, n, boundary)), cut), {}, count, groups());
+      TEST_EXECSPACE{}, rows_of(poisoned(matrix(5, n, boundary)), cut), {}, count, way());
   Trikkos::solve(TEST_EXECSPACE{}, plan, b, of_plan);
   plan.update(TEST_EXECSPACE{}, A);
   Trikkos::solve(TEST_EXECSPACE{}, plan, b, of_plan);
@@ -160,7 +160,7 @@ TEST(distributed_batch, solves_without_allocation) {
   const Cut cut = even_cut(1000);
   const auto A = rows_of(poisoned(matrix(0, 1000, Boundary::open)), cut);
   const auto x = rows_of(Reference::to_device(TEST_EXECSPACE{}, random_rhs(1000)), cut);
-  const Trikkos::DistributedWorkspace work(TEST_EXECSPACE{}, A, x, {}, groups());
+  const Trikkos::DistributedWorkspace work(TEST_EXECSPACE{}, A, x, {}, way());
   EXPECT_TRUE(work.status(TEST_EXECSPACE{}).ok());
   EXPECT_EQ(work.size(), cut[rank() + 1] - cut[rank()]);
   EXPECT_EQ(work.first_row(), cut[rank()]);

@@ -75,7 +75,7 @@ TEST(distributed_faults, a_bad_system_spoils_no_other) {
     host(bad, n - 2) = std::numeric_limits<double>::quiet_NaN();
     Kokkos::deep_copy(b, host);
     const auto x = rows_of(b, cut);
-    const Trikkos::DistributedWorkspace work(exec, A, x, {}, groups());
+    const Trikkos::DistributedWorkspace work(exec, A, x, {}, way());
     Trikkos::solve(exec, work, A, x, x);
     const Status s = work.status(exec);
     expect_common(s);
@@ -102,7 +102,7 @@ TEST(distributed_faults, a_bad_argument_of_one_rank_is_thrown_on_all) {
   const std::int64_t rows = cut[rank() + 1] - cut[rank()];
   const auto A = rows_of(poisoned(gallery(Gallery::uniform, 60, 1)), cut);
   const Vector b("b", rows), x("x", rows), longer("x", rows + 1);
-  const Trikkos::DistributedWorkspace work(TEST_EXECSPACE{}, A, b, {}, groups());
+  const Trikkos::DistributedWorkspace work(TEST_EXECSPACE{}, A, b, {}, way());
   const std::int64_t of_last = cut[last + 1] - cut[last];
   const auto tail = ", on rank " + std::to_string(last);
   EXPECT_EQ(words_of([&] { Trikkos::solve(TEST_EXECSPACE{}, work, A, b, is_bad ? longer : x); }),
@@ -125,8 +125,7 @@ TEST(distributed_faults, a_bad_argument_of_one_rank_is_thrown_on_all) {
             "Trikkos::solve: A is periodic, expected open (the workspace)" + tail);
   EXPECT_EQ(words_of([&] {
               const auto options = is_bad ? Options{}.refine(1) : Options{};
-              const Trikkos::DistributedWorkspace refused(TEST_EXECSPACE{}, A, b, options,
-                                                          groups());
+              const Trikkos::DistributedWorkspace refused(TEST_EXECSPACE{}, A, b, options, way());
             }),
             "Trikkos::DistributedWorkspace: refine is 1, expected 0 (A is distributed)" + tail);
   Trikkos::solve(TEST_EXECSPACE{}, work, A, b, x);  // it still works

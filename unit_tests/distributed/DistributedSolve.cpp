@@ -113,7 +113,7 @@ TEST(distributed, agrees_with_the_reference) {
 
 /// The ranks' chain goes on where that of one host's groups would: a group a rank is the same tree.
 TEST(distributed, has_the_bits_of_one_rank_where_the_tree_is_the_same) {
-  if (is_tree) GTEST_SKIP() << "groups of ranks are another tree";
+  if (mode == Mode::tree) GTEST_SKIP() << "groups of ranks are another tree";
   if constexpr (Trikkos::Impl::is_host_v<TEST_EXECSPACE>) {
     for (const std::int64_t partition_size : {0, 5}) {
       const Trikkos::Impl::HostShape shape(Trikkos::Impl::OrthogonalCarry{}, 1 << 20,

@@ -14,45 +14,35 @@ using Trikkos::Gallery;
 using Trikkos::Status;
 using Trikkos::Impl::Communicator;
 using Trikkos::Impl::Fault;
-using Trikkos::Impl::GroupCount;
 using Trikkos::Impl::RankGroups;
 using Trikkos::Impl::RankTree;
+using Trikkos::Impl::RootWay;
 
 Communicator all() { return {"test", world}; }
 
-/// f(number of groups), from one to as many as there are ranks, and as if these did not round
-/// alike.
+/// f(number of groups), from one to as many as there are ranks.
 template <class F>
 void for_groups(const F& f) {
-  {
-    SCOPED_TRACE("the first rank tells");
-    f(GroupCount{1, true});
-  }
   for (int count = 1; count <= ranks(); ++count) {
     SCOPED_TRACE(std::to_string(count) + " groups");
-    f(GroupCount{count});
+    f(count);
   }
 }
+RootWay in_groups(int count) { return {count, -1}; }
 
 TEST(distributed_tree, few_ranks_form_no_groups) {
-  const auto groups_of = [](int count, std::int64_t systems) {
-    return GroupCount{}.of(count, systems);
-  };
-  for (const int few : {1, 2, 16, 256}) EXPECT_EQ(groups_of(few, 1), 1);
-  EXPECT_EQ(groups_of(257, 1), 17);
-  EXPECT_EQ(groups_of(1024, 0), 32);
-  EXPECT_EQ(groups_of(1000000, 1), 1000);
-  EXPECT_EQ(groups_of(15, 1000000), 1);
-  EXPECT_EQ(groups_of(16, 256), 1);
-  EXPECT_EQ(groups_of(16, 257), 4);
-  EXPECT_EQ((GroupCount{5}.of(3, 1)), 3);
+  for (const int few : {1, 2, 16, 256}) EXPECT_EQ(RootWay{}.groups_of(few), 1);
+  EXPECT_EQ(RootWay{}.groups_of(257), 17);
+  EXPECT_EQ(RootWay{}.groups_of(1024), 32);
+  EXPECT_EQ(RootWay{}.groups_of(1000000), 1000);
+  EXPECT_EQ(RootWay{.groups = 5}.groups_of(3), 3);
 }
 
 TEST(distributed_tree, every_rank_hears_of_every_group) {
-  for_groups([](GroupCount count) {
-    const RankGroups groups(all(), count.value);
+  for_groups([](int count) {
+    const RankGroups groups(all(), count);
     const int first = groups.first_rank(groups.group());
-    EXPECT_EQ(groups.groups(), count.value);
+    EXPECT_EQ(groups.groups(), count);
     EXPECT_LE(first, rank());
     EXPECT_LT(rank(), groups.first_rank(groups.group() + 1));
     if (!groups.is_tree()) return;
@@ -73,15 +63,16 @@ void any_groups(std::int64_t n, Boundary boundary) {
   const auto b = random_rhs<T>(n, n);
   for (const Cut& cut : cuts(n)) {
     SCOPED_TRACE(std::string(Trikkos::name(boundary)) + ", " + describe(cut));
-    for_groups([&](GroupCount count) {
-      const auto r = solve(A, b, cut, {}, count);
+    for_groups([&](int count) {
+      const auto r = solve(A, b, cut, {}, in_groups(count));
       EXPECT_TRUE(r.status.ok()) << r.status.why();
       if (rank() > 0) return;
       EXPECT_LE(r.eta, gate<T>);
     });
     // a group a rank is a chain of all ranks again
-    const auto r = solve(A, b, cut, {}, {1}), in_groups = solve(A, b, cut, {}, {ranks()});
-    EXPECT_EQ(in_groups.x, r.x);
+    const auto r = solve(A, b, cut, {}, in_groups(1)),
+               of_one = solve(A, b, cut, {}, in_groups(ranks()));
+    EXPECT_EQ(of_one.x, r.x);
   }
 }
 TEST(distributed_tree, any_number_of_groups_solves) {
@@ -95,13 +86,13 @@ TEST(distributed_tree, any_number_of_groups_solves) {
 /// Found where ranks merge, where groups merge, or at the root.
 TEST(distributed_tree, a_column_of_zeros_is_found_in_its_row) {
   const std::int64_t n = std::max(2, ranks());
-  for_groups([&](GroupCount count) {
+  for_groups([&](int count) {
     for (const Boundary boundary : {Boundary::open, Boundary::periodic})
       for (std::int64_t c = 0; c < n; ++c) {
         SCOPED_TRACE("column " + std::to_string(c));
         auto A = gallery(Gallery::uniform, n, 1, boundary);
         A.diag[c] = A.upper[(c + n - 1) % n] = A.lower[(c + 1) % n] = 0;
-        const Status s = solve(A, random_rhs(n, 1), even_cut(n), {}, count).status;
+        const Status s = solve(A, random_rhs(n, 1), even_cut(n), {}, in_groups(count)).status;
         EXPECT_EQ(s.reason, Status::Reason::singular);
         EXPECT_LE(std::min(std::abs(s.row - c), n - std::abs(s.row - c)), 1) << s.row;
       }
@@ -118,7 +109,7 @@ struct Tree {
   Kokkos::View<std::int64_t*, TEST_EXECSPACE> found{"found", words};
   Chains chains;
 
-  Tree(GroupCount count, bool periodic) : chains(exec, all(), systems, periodic, count) {
+  Tree(int count, bool periodic) : chains(all(), systems, periodic, count) {
     chains.allocate(exec, found.data());
     Kokkos::parallel_for("reset", Trikkos::Impl::range(exec, Chains::chains),
                          Trikkos::Impl::ResetMany{found.data(), systems});
@@ -137,13 +128,10 @@ struct Tree {
   }
 };
 
-TEST(distributed_tree, ranks_of_one_program_round_alike) {
-  EXPECT_TRUE(Trikkos::Impl::round_alike(all(), TEST_EXECSPACE()));
-}
 TEST(distributed_tree, neighbours_agree_bit_for_bit) {
   for (const bool periodic : {false, true}) {
-    const auto in_chain = Tree({1}, periodic).bounds();
-    for_groups([&](GroupCount count) {
+    const auto in_chain = Tree(1, periodic).bounds();
+    for_groups([&](int count) {
       const auto mine = Tree(count, periodic).bounds();
       std::vector<double> theirs(mine.size() * ranks());
       all().gather_to_all(mine.data(), theirs.data(), static_cast<std::int64_t>(mine.size()));
@@ -172,7 +160,7 @@ std::string words_of(const F& f) {
 }
 
 TEST(distributed_tree, the_fault_of_any_rank_reaches_all) {
-  for_groups([](GroupCount count) {
+  for_groups([](int count) {
     const Tree tree(count, false);
     for (int r = 0; r < ranks(); ++r) {
       const Fault fault{rank() < r ? Fault::none : Fault::argument, "bad"};
@@ -185,7 +173,7 @@ TEST(distributed_tree, the_fault_of_any_rank_reaches_all) {
 
 /// Between the two messages those who do not get a rank's word do not miss it, and nobody waits.
 TEST(distributed_tree, a_launch_that_fails_between_messages_leaves_nobody_waiting) {
-  for_groups([](GroupCount count) {
+  for_groups([](int count) {
     const Tree tree(count, false);
     if (!tree.chains.groups().is_tree()) return;
     const auto callbacks = Kokkos::Tools::Experimental::get_callbacks();

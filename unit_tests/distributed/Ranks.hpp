@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <FastError.hpp>
+#include <Mode.hpp>
 #include <Outcome.hpp>
 #include <Trikkos_Distributed.hpp>
 #include <Trikkos_Views.hpp>
@@ -42,10 +43,12 @@ inline int ranks() {
   MPI_Comm_size(world, &p);
   return p;
 }
-/// Whether ranks form groups, which so few would not of themselves: main.cpp --tree.
-extern bool is_tree;
-inline Trikkos::Impl::GroupCount groups() {
-  return is_tree ? Trikkos::Impl::GroupCount::of_tree(ranks()) : Trikkos::Impl::GroupCount{};
+/// That of `mode`.
+inline Trikkos::Impl::RootWay way() {
+  using Trikkos::Impl::RootWay;
+  return mode == Mode::tree     ? RootWay::in_groups(ranks())
+         : mode == Mode::shared ? RootWay{.parts = 2}
+                                : RootWay{};
 }
 /// Whether v is the same on all ranks.
 inline bool is_common(std::int64_t v) {
@@ -136,13 +139,13 @@ inline void expect_common(const Trikkos::Status& s) {
   EXPECT_TRUE(is_common(s.row));
 }
 
-/// `Trikkos::solve`, in groups if there are some.
+/// `Trikkos::solve`, in the way of this program.
 template <class Exec, class Matrix, class B, class X>
 Trikkos::Status solve_rows(const Exec& exec, const Trikkos::Distributed<Matrix>& A, const B& b,
                            const X& x, const Trikkos::Options& options = {},
-                           Trikkos::Impl::GroupCount count = groups()) {
-  if (count.value == 0) return Trikkos::solve(exec, A, b, x, options);
-  const Trikkos::DistributedWorkspace work(exec, A, b, options, count);
+                           const Trikkos::Impl::RootWay& root = way()) {
+  if (root.groups == 0 && root.parts == 0) return Trikkos::solve(exec, A, b, x, options);
+  const Trikkos::DistributedWorkspace work(exec, A, b, options, root);
   Trikkos::solve(exec, work, A, b, x);
   return work.status(exec);
 }
@@ -150,13 +153,13 @@ Trikkos::Status solve_rows(const Exec& exec, const Trikkos::Distributed<Matrix>&
 /// Of rank 0; on others without x.
 template <class T>
 Outcome<T> solve(const Reference::HostSystem<T>& A, const std::vector<T>& b, const Cut& cut,
-                 const Trikkos::Options& options = {}, Trikkos::Impl::GroupCount count = groups()) {
+                 const Trikkos::Options& options = {}, const Trikkos::Impl::RootWay& root = way()) {
   const TEST_EXECSPACE exec;
   const Kokkos::View<T*, TEST_EXECSPACE> all("x", b.size());
   const auto x = rows_of(all, cut);
   Outcome<T> r;
   r.status = solve_rows(exec, rows_of(poisoned(A), cut),
-                        rows_of(Reference::to_device(exec, b), cut), x, options, count);
+                        rows_of(Reference::to_device(exec, b), cut), x, options, root);
   expect_common(r.status);
   const Kokkos::View<T*, TEST_EXECSPACE> whole("whole", b.size());
   Trikkos::gather(exec, world, 0, x, whole);

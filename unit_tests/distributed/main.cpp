@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Tests of Trikkos::mpi and of Trikkos::tpetra: every rank runs all of them, in the same order;
-// those of Trikkos::mpi with --tree in groups of ranks. A test that hangs ends by the alarm, and
-// mpirun ends the other ranks.
+// those of Trikkos::mpi with --tree in groups of ranks, with --shared by ranks that share. A test
+// that hangs ends by the alarm, and mpirun ends the other ranks.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,8 +14,10 @@
 
 #include <mpi.h>
 
+#include "Mode.hpp"
+
 namespace Test {
-bool is_tree = false;
+Mode mode = Mode::usual;
 }
 
 namespace {
@@ -41,7 +43,9 @@ int main(int argc, char** argv) {
   alarm(longest_seconds);
   MPI_Init(&argc, &argv);
   testing::InitGoogleTest(&argc, argv);
-  Test::is_tree = argc > 1 && std::string_view(argv[1]) == "--tree";
+  const std::string_view option = argc > 1 ? argv[1] : "";
+  if (option == "--tree") Test::mode = Test::Mode::tree;
+  if (option == "--shared") Test::mode = Test::Mode::shared;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank > 0) {
