@@ -29,13 +29,20 @@
                                                                     const Trikkos::Options&);     \
   EXTERN template std::vector<int> Test::solve_by_threads_with_factors(                           \
       const Test::Systems<T>&, int, const Trikkos::Options&);                                     \
-  EXTERN template class Test::Breaker::Solver<T>;                                                 \
-  EXTERN template class Test::Breaker::Solver<T, 2>;                                              \
   EXTERN template struct Test::Transfer<T, TEST_EXECSPACE>;
+
+// By itself, as it has all algorithms, and few tests need it.
+#define TRIKKOS_BREAKER_INSTANCES(EXTERN, T)      \
+  EXTERN template class Test::Breaker::Solver<T>; \
+  EXTERN template class Test::Breaker::Solver<T, 2>;
 
 TRIKKOS_TEST_INSTANCES(extern, float)
 TRIKKOS_TEST_INSTANCES(extern, double)
 TRIKKOS_TEST_INSTANCES(extern, Kokkos::complex<float>)
 TRIKKOS_TEST_INSTANCES(extern, Kokkos::complex<double>)
+TRIKKOS_BREAKER_INSTANCES(extern, float)
+TRIKKOS_BREAKER_INSTANCES(extern, double)
+TRIKKOS_BREAKER_INSTANCES(extern, Kokkos::complex<float>)
+TRIKKOS_BREAKER_INSTANCES(extern, Kokkos::complex<double>)
 
 #endif
