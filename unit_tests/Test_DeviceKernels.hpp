@@ -6,6 +6,8 @@
 #include <Triangles.hpp>
 #include <cmath>
 #include <impl/Trikkos_OnChip.hpp>
+#include <impl/partition/Trikkos_BlockChain.hpp>
+#include <impl/partition/Trikkos_BlockMethods.hpp>
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
 #include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 #include <impl/segmented/Trikkos_WideCarry.hpp>
@@ -150,6 +152,125 @@ void expect_solved(int n, auto... more) {
   }
 }
 
+/// Systems in blocks of rows, as those of ranks: each block to its segment, the chain of these, and
+/// down again.
+struct InBlocks {
+  std::vector<int> first;  // row of each block, and their end
+  Impl::Problem<T> problem;
+  Impl::Diagnosis found_in_chain;
+
+  int blocks() const { return static_cast<int>(first.size()) - 1; }
+  Impl::BlockProblem<T> block(int r, T* storage) const {
+    Impl::BlockProblem<T> p{};
+    static_cast<Impl::Systems<T>&>(p.A) = problem.A;
+    for (auto& band : p.A.first.band) band.data += first[r] * band.stride;
+    p.A.first.n = first[r + 1] - first[r];
+    p.A.has_before = r > 0;
+    p.A.has_after = r + 1 < blocks();
+    p.b = problem.b;
+    p.x = problem.x;
+    p.b.data += first[r] * p.b.row_stride;
+    p.x.data += first[r] * p.x.row_stride;
+    p.storage = storage;
+    p.diagnosis = problem.diagnosis;
+    return p;
+  }
+  void solve(const Exec& exec) const {
+    constexpr int words = Impl::Segment<T>::words;
+    const std::int64_t systems = problem.count();
+    using Words = Kokkos::View<T*, Exec>;
+    const Words segments("segments", words * systems * blocks());
+    const Words bounds("bounds", 4 * systems * blocks());
+    std::vector<Impl::DeviceBlocks<T, Exec>> methods;
+    std::vector<Words> storage;
+    for (int r = 0; r < blocks(); ++r) {
+      methods.emplace_back(Impl::Shape{first[r + 1] - first[r], systems, systems},
+                           Trikkos::Options{});
+      storage.emplace_back("storage", systems * methods[r].storage_words() + 1);
+    }
+    for (int r = 0; r < blocks(); ++r)
+      methods[r].reduce(exec, block(r, storage[r].data()), {segments.data() + words * systems * r});
+    chain(exec, segments, bounds);
+    for (int r = 0; r < blocks(); ++r)
+      methods[r].substitute(exec, block(r, storage[r].data()), {bounds.data() + 4 * systems * r});
+    exec.fence("Test::DeviceKernels: blocks");
+  }
+  void chain(const Exec& exec, const Kokkos::View<T*, Exec>& segments,
+             const Kokkos::View<T*, Exec>& bounds) const {
+    const std::int64_t systems = problem.count();
+    const int ranks = blocks();
+    const auto layout = Impl::BlockChain<T>::layout(ranks);
+    const Kokkos::View<T*, Exec> work("work", systems * layout.words);
+    const Impl::BlockChain<T> all{
+        segments.data(),
+        Impl::Segment<T>::words * systems,
+        {work.data(), layout, false, Impl::BlockChain<T>::rows_of_block, found_in_chain}};
+    Kokkos::parallel_for(
+        "chain", Kokkos::RangePolicy<Exec>(exec, 0, systems), KOKKOS_LAMBDA(std::int64_t k) {
+          all.solve(k);
+          for (int r = 0; r < ranks; ++r)
+            all.put_bounds_of(r, k, {bounds.data() + 4 * systems * r});
+        });
+    exec.fence("Test::DeviceKernels: chain");
+  }
+};
+/// `count` systems, one after the other or interleaved. A singular one and one with NaN among them
+/// are found, and spoil no other.
+inline void expect_solved_in_blocks(const std::vector<int>& first, int count, bool interleaved) {
+  SCOPED_TRACE(std::to_string(first[1]) + " rows and others, " + std::to_string(count) +
+               (interleaved ? " interleaved" : "") + " systems");
+  const int n = first.back();
+  const auto place = [&](int k, int i) { return interleaved ? i * count + k : k * n + i; };
+  std::vector<HostSystem<1>> systems;
+  for (int k = 0; k < count; ++k)
+    systems.emplace_back(n,
+                         [k](int i, int j) { return T(Impl::random_uniform(20 + k, 3 + j, i)); });
+  for (const Reason bad : {Reason::none, Reason::singular, Reason::not_finite}) {
+    auto A = systems;
+    if (bad == Reason::singular) A[count / 2].set_column(first[1], 0);
+    if (bad == Reason::not_finite) A[count / 2].b[first[1]] = std::nanf("");
+    const auto pack = [&](const auto& vector_of) {
+      std::vector<T> all(count * n);
+      for (int k = 0; k < count; ++k)
+        for (int i = 0; i < n; ++i) all[place(k, i)] = vector_of(A[k])[i];
+      return on_device<T, Exec>(all);
+    };
+    const std::int64_t between = interleaved ? 1 : n, row = interleaved ? count : 1;
+    InBlocks blocks{first, {}, {}};
+    Impl::Problem<T>& problem = blocks.problem;
+    problem.A = Impl::Systems<T>({}, count);
+    problem.A.first.n = n;
+    Kokkos::View<T*, Exec> band[3];
+    for (int j = 0; j < 3; ++j) {
+      band[j] = pack([&](const HostSystem<1>& s) { return s.band[j]; });
+      problem.A.first.band[j] = {band[j].data(), row};
+      problem.A.stride[j] = between;
+    }
+    const auto x = pack([](const HostSystem<1>& s) { return s.b; });
+    problem.b = {x.data(), between, row};  // x is b
+    problem.x = {x.data(), between, row};
+    constexpr int words = Impl::Diagnosis::words;
+    const Kokkos::View<std::int64_t*, Exec> report("report", 2 * words);
+    problem.diagnosis = {report.data(), count};
+    blocks.found_in_chain = {report.data() + words, count};
+    Kokkos::parallel_for("reset", Kokkos::RangePolicy<Exec>(0, 2),
+                         Impl::ResetMany{report.data(), count});
+    blocks.solve(Exec{});
+    const auto reports = to_vector(report);
+    const Reason in_rows = Impl::decode(reports.data(), n).reason,
+                 in_chain = Impl::decode(reports.data() + words, n).reason;
+    EXPECT_EQ(in_rows == Reason::none && in_chain == Reason::none, bad == Reason::none);
+    EXPECT_TRUE(in_rows == bad || in_chain == bad);
+    const auto found = to_vector(x);
+    for (int k = 0; k < count; ++k) {
+      std::vector<T> of_system(n);
+      for (int i = 0; i < n; ++i) of_system[i] = found[place(k, i)];
+      if (bad != Reason::none && k == count / 2) continue;
+      EXPECT_LE(A[k].backward_error(of_system), 8 * std::numeric_limits<T>::epsilon()) << k;
+    }
+  }
+}
+
 using Carry = Impl::OrthogonalCarry;
 using WideCarry = Impl::WideCarry<2>;
 inline constexpr int threads = 64;
@@ -177,6 +298,18 @@ TEST(TEST_CATEGORY, device_kernels_in_tiles) {
   if (Kokkos::TeamPolicy<Exec>::scratch_size_max(0) < Impl::scratch_limit) return;  // 1 KiB less
   for (const int n : {480, 481, 495, 960, 961})
     expect_solved<Impl::DevicePartitions<T, Exec, WideCarry>, 2>(n);
+}
+// Blocks on chip, one a team or many, and of one row.
+TEST(TEST_CATEGORY, device_kernels_of_blocks) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int count : {1, 2, 37}) {
+    for (const std::vector<int>& first :
+         {std::vector<int>{0, 1, 2, 4, 7}, {0, 16, 33, 34, 98}, {0, 130, 131, 400}})
+      expect_solved_in_blocks(first, count, false);
+    for (const std::vector<int>& first : {std::vector<int>{0, 1, 2, 4, 7}, {0, 16, 33, 34, 68}})
+      expect_solved_in_blocks(first, count, true);
+  }
+  expect_solved_in_blocks({0, 40, 1040, 1041}, 2, false);
 }
 // Without a coupling at each seam of a tile, and where nothing but pivoting helps.
 TEST(TEST_CATEGORY, device_kernels_at_seams) {

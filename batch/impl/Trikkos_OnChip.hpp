@@ -20,20 +20,27 @@
 /// of them a team: partitions are reduced, merged to the root of each system and substituted while
 /// their rows stay on chip.
 ///
-/// Traffic: 2W + 2 words a row read, 1 written.
+/// Traffic: 2W + 2 words a row read, 1 written. Systems that are blocks of larger ones are read
+/// twice, to their segments and from what is around them.
 
 namespace Trikkos::Impl {
+
+/// What is done with systems on chip: all; or, of blocks, what comes before and after the root.
+enum class OnChipPhase : int { solve, reduce, substitute };
 
 /// `Rows`: rows of a partition where the compiler is to know them, and all are complete: loops have
 /// no branches then.
 template <class T, class Elimination, bool Interleaved,
-          class Matrices = Systems<T, Elimination::half_bandwidth>, int Rows = 0>
+          class Matrices = Systems<T, Elimination::half_bandwidth>, int Rows = 0,
+          OnChipPhase Phase = OnChipPhase::solve>
 struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices> {
   using Base = SystemsOnChip<T, Interleaved, Matrices>;
   using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::runs, Base::load;
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
 
+  PackedSegments<T, W> segments{nullptr};  // of blocks
+  PackedBounds<T, W> bounds_of_blocks{nullptr};
   Elimination elimination{};
 
   /// Whether rows make way for their pivot rows, so that they are eliminated once.
@@ -74,7 +81,7 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices> {
     const int apart = Interleaved ? systems : 1;
     T spare[Rows > 0 ? Rows : OnChipShape<T, W>::longest];
     Segment<T, W> mine;
-    if constexpr (keeps)
+    if constexpr (keeps && Phase != OnChipPhase::reduce)
       mine = elimination.reduce(rows, spare);
     else
       mine = elimination.reduce(rows);
@@ -86,12 +93,11 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices> {
         },
         [](int, int, const auto&, const auto&, const auto&, const auto&) {}, apart);
 
-    if (t < here) {
-      const bool periodic = problem.A.first.periodic;
-      const Bounds<T, W> all = solve_root(root, periodic);
-      diagnose_root(problem.diagnosis.of(first + t, n), root, periodic, all, n);
-      put_bounds([&](int k) -> T& { return word(t, k); }, all);
+    if constexpr (Phase == OnChipPhase::reduce) {
+      if (t < here) put_segment(segments, first + t, root);
+      return;
     }
+    if (t < here) put_bounds([&](int k) -> T& { return word(t, k); }, ends_of(first + t, root));
     member.team_barrier();
     auto bounds = bounds_from<T, W>([&](int k) { return word(s, k); });
     descend_tree(bounds, systems + s, shape.partitions() / 2, p, word, apart);
@@ -125,6 +131,20 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices> {
   }
 
  private:
+  /// The values around and at the ends of a system.
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<T, W> ends_of(std::int64_t system,
+                                                   const Segment<T, W>& root) const {
+    if constexpr (Phase == OnChipPhase::substitute) {
+      const Bounds<T, W> ends = bounds_of_blocks.get(system);
+      if (!(finite_probe(ends) == 0)) problem.diagnosis.mark_suspect();
+      return ends;
+    } else {
+      const bool periodic = problem.A.first.periodic;
+      const Bounds<T, W> ends = solve_root(root, periodic);
+      diagnose_root(problem.diagnosis.of(system, shape.n), root, periodic, ends, shape.n);
+      return ends;
+    }
+  }
   /// Of the first row of a slot's partition.
   KOKKOS_FORCEINLINE_FUNCTION int slot_place(int slot) const {
     if constexpr (!Interleaved) return slot * (Rows > 0 ? Rows : shape.rows);
@@ -150,6 +170,80 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices> {
   }
 };
 
+/// As the matrices are, or b, where they are not read.
+template <class T, int W, class Matrices>
+bool is_interleaved(const Problem<T, W, Matrices>& problem) {
+  if (problem.count() <= 1) return false;
+  const Matrices& A = problem.A;
+  if constexpr (!ComputedMatrices<Matrices>)
+    if (!A.is_shared() && A.first.band[W].stride != 0) return A.stride[W] < A.first.band[W].stride;
+  return problem.b.system_stride < problem.b.row_stride;
+}
+
+/// Systems that a team of a device can hold.
+template <class T, class Exec, class Elimination>
+class OnChip {
+  static constexpr int W = Elimination::half_bandwidth;
+
+ public:
+  OnChip(const Shape& shape, const Options& options) {
+    const std::int64_t size = options.partition_size();
+    if (size > 0) m_exactly = Elimination::rows_in_one_go(std::min(size, shape.n));
+    if (size == 0 || shape.count > 1) m_n = shape.n;
+    m_fits = this->shape(false).lanes > 0;
+  }
+  bool fits() const { return m_fits; }
+
+  template <class Matrices>
+  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    launch<OnChipPhase::solve>(exec, "on_chip", problem, {nullptr}, {nullptr});
+  }
+  /// Of blocks of larger systems: to the segment of each, and back from what is around it.
+  template <class Matrices>
+  void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem,
+              const PackedSegments<T, W>& segments) const {
+    launch<OnChipPhase::reduce>(exec, "reduce_on_chip", problem, segments, {nullptr});
+  }
+  template <class Matrices>
+  void substitute(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                  const PackedBounds<T, W>& bounds) const {
+    launch<OnChipPhase::substitute>(exec, "substitute_on_chip", problem, {nullptr}, bounds);
+  }
+
+ private:
+  OnChipShape<T, W> shape(bool interleaved) const {
+    return {m_n, interleaved, granted_scratch<Exec>(), Elimination::default_row_multiple,
+            m_exactly};
+  }
+  template <OnChipPhase Phase, class Matrices>
+  void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
+              const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds) const {
+    if (is_interleaved(problem))
+      return launch<Phase, true, 0>(exec, label, problem, segments, bounds);
+    constexpr int longest = OnChipShape<T, W>::longest;
+    using Kernel = SolveOnChip<T, Elimination, false, Matrices>;
+    if constexpr (Kernel::pads && Kernel::keeps && !ComputedMatrices<Matrices>)
+      if (shape(false).rows == longest && !problem.A.first.periodic)
+        return launch<Phase, false, longest>(exec, label, problem, segments, bounds);
+    launch<Phase, false, 0>(exec, label, problem, segments, bounds);
+  }
+  template <OnChipPhase Phase, bool Interleaved, int Rows, class Matrices>
+  void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
+              const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds) const {
+    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, Rows, Phase>;
+    OnChipShape<T, W> shape = this->shape(Interleaved);
+    shape.in_rows = Kernel::in_rows;
+    const SystemTiles tiles(problem.slab(), shape.systems());
+    Kernel kernel{
+        {problem, shape, tiles, can_load_in_bulk<Interleaved>(problem)}, segments, bounds};
+    if (Phase == OnChipPhase::substitute) kernel.problem.resets = false;
+    launch_on_chip<Elimination>(exec, label, kernel);
+  }
+
+  std::int64_t m_n = 0, m_exactly = 0;
+  bool m_fits;
+};
+
 /// `segmented` or `spike` on a device: on chip where a team can hold a system, else in two passes;
 /// `segmented` of many interleaved systems by two threads each, or one for each partition.
 template <class T, class Exec, class Elimination>
@@ -158,80 +252,44 @@ class DeviceSystems {
 
  public:
   DeviceSystems(const Shape& shape, const Options& options)
-      : m_from_both_ends(shape, options), m_by_threads(shape, options), m_passes(shape, options) {
-    const std::int64_t size = options.partition_size();
-    if (size > 0) m_exactly = Elimination::rows_in_one_go(std::min(size, shape.n));
-    if (size == 0 || shape.count > 1) m_n = shape.n;
-    m_on_chip = this->shape(false).lanes > 0;
-  }
+      : m_on_chip(shape, options),
+        m_from_both_ends(shape, options),
+        m_by_threads(shape, options),
+        m_passes(shape, options) {}
 
   std::int64_t storage_words() const {
-    return std::max(m_on_chip ? 0 : m_passes.storage_words(), m_by_threads.storage_words());
+    return std::max(m_on_chip.fits() ? 0 : m_passes.storage_words(), m_by_threads.storage_words());
   }
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
   std::int64_t at_least() const {
-    return std::max<std::int64_t>(m_by_threads.at_least(), m_on_chip ? 1 : m_passes.at_least());
+    return std::max<std::int64_t>(m_by_threads.at_least(),
+                                  m_on_chip.fits() ? 1 : m_passes.at_least());
   }
   /// So many systems of one matrix are better solved at a time: it is read once for all.
   static constexpr std::int64_t at_once = 8;
   /// Matrices are read once anyway.
-  bool is_one_pass() const { return m_on_chip; }
+  bool is_one_pass() const { return m_on_chip.fits(); }
   /// Where they are read twice.
   const DevicePartitions<T, Exec, Elimination>& passes() const { return m_passes; }
 
   template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    const bool interleaved = problem.count() > 1 && is_interleaved(problem);
+    const bool interleaved = is_interleaved(problem);
     if constexpr (decltype(m_from_both_ends)::is_for_it)
       if (interleaved && m_from_both_ends.is_for(problem))
         return m_from_both_ends.solve(exec, problem);
     if constexpr (decltype(m_by_threads)::is_for_it)
       if (interleaved && m_by_threads.is_for(problem.slab()))
         return m_by_threads.solve(exec, problem);
-    if (!m_on_chip) return m_passes.solve(exec, problem);
-    if (interleaved)
-      launch<true>(exec, problem);
+    if (m_on_chip.fits())
+      m_on_chip.solve(exec, problem);
     else
-      launch<false>(exec, problem);
+      m_passes.solve(exec, problem);
   }
 
  private:
-  OnChipShape<T, W> shape(bool interleaved) const {
-    return {m_n, interleaved, granted_scratch<Exec>(), Elimination::default_row_multiple,
-            m_exactly};
-  }
-
-  /// As the matrices are, or b, where they are not read.
-  template <class Matrices>
-  static bool is_interleaved(const Problem<T, W, Matrices>& problem) {
-    const Matrices& A = problem.A;
-    if constexpr (!ComputedMatrices<Matrices>)
-      if (!A.is_shared() && A.first.band[W].stride != 0)
-        return A.stride[W] < A.first.band[W].stride;
-    return problem.b.system_stride < problem.b.row_stride;
-  }
-  template <bool Interleaved, class Matrices>
-  void launch(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    constexpr int longest = OnChipShape<T, W>::longest;
-    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices>;
-    if constexpr (Kernel::pads && Kernel::keeps && !Interleaved && !ComputedMatrices<Matrices>)
-      if (shape(Interleaved).rows == longest && !problem.A.first.periodic)
-        return launch<Interleaved, longest>(exec, problem);
-    launch<Interleaved, 0>(exec, problem);
-  }
-  template <bool Interleaved, int Rows, class Matrices>
-  void launch(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, Rows>;
-    OnChipShape<T, W> shape = this->shape(Interleaved);
-    shape.in_rows = Kernel::in_rows;
-    const SystemTiles tiles(problem.slab(), shape.systems());
-    launch_on_chip<Elimination>(
-        exec, "on_chip", Kernel{{problem, shape, tiles, can_load_in_bulk<Interleaved>(problem)}});
-  }
-
-  std::int64_t m_n = 0, m_exactly = 0;
-  bool m_on_chip;
+  OnChip<T, Exec, Elimination> m_on_chip;
   BothEnds<T, Exec, Elimination> m_from_both_ends;
   InterleavedSystems<T, Exec, Elimination> m_by_threads;
   DevicePartitions<T, Exec, Elimination> m_passes;

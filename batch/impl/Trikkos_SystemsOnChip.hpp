@@ -164,9 +164,9 @@ struct SystemsOnChip {
         bands[i] = conjugate(bands[i]);
       member.team_barrier();
     }
-    // what lies outside the matrix, or wraps around
+    // what lies outside the matrix, or wraps around, or belongs to the rows around a block
     for (int s = member.team_rank(); s < here; s += member.team_size())
-      load_edges(bands + place(s, 0), place(0, 1) - place(0, 0), A[tile.first + s],
+      load_edges(bands + place(s, 0), place(0, 1) - place(0, 0), problem.A[tile.first + s],
                  std::make_integer_sequence<int, W>{});
     member.team_barrier();
   }
@@ -238,7 +238,7 @@ struct SystemsOnChip {
   }
   /// Of one system, whose rows are `apart` words from each other.
   template <int... j>
-  KOKKOS_FORCEINLINE_FUNCTION void load_edges(T* bands, int apart, const Bands<T, W>& of,
+  KOKKOS_FORCEINLINE_FUNCTION void load_edges(T* bands, int apart, const MatrixOf<Matrices>& of,
                                               std::integer_sequence<int, j...>) const {
     const int n = shape.n, words = shape.band_words();
     const auto load = [&](auto k) {  // k diagonals from the main one

@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_BLOCKMETHODS_HPP
 
 #include <impl/Trikkos_LaneSystems.hpp>
+#include <impl/Trikkos_OnChip.hpp>
 #include <impl/partition/Trikkos_BlockSystems.hpp>
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
 #include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
@@ -78,13 +79,14 @@ void HostBlocks<T, Exec>::substitute(const Exec& exec, const BlockProblem<T>& pr
       [lanes, bounds](std::int64_t group) { lanes.substitute_blocks(group, bounds); });
 }
 
-/// The same by the teams of a device.
+/// The same by the teams of a device, each of which has a tile of a system, or short ones whole.
 template <class T, class Exec>
 class DeviceBlocks {
  public:
-  DeviceBlocks(const Shape& shape, const Options& options) : m_partitions(shape, options) {}
+  DeviceBlocks(const Shape& shape, const Options& options)
+      : m_on_chip(shape, options), m_partitions(shape, options) {}
 
-  std::int64_t storage_words() const { return m_partitions.storage_words(); }
+  std::int64_t storage_words() const { return m_on_chip.fits() ? 0 : m_partitions.storage_words(); }
   std::int64_t shared_words() const { return 0; }
   /// That one launch has teams for.
   std::int64_t most_systems() const {
@@ -94,16 +96,19 @@ class DeviceBlocks {
 
   void reduce(const Exec& exec, const BlockProblem<T>& problem,
               const PackedSegments<T>& segments) const {
+    if (m_on_chip.fits()) return m_on_chip.reduce(exec, problem, segments);
     m_partitions.reduce(exec, problem);
     m_partitions.merge(exec, problem, segments);
   }
   void substitute(const Exec& exec, const BlockProblem<T>& problem,
                   const PackedBounds<T>& bounds) const {
+    if (m_on_chip.fits()) return m_on_chip.substitute(exec, problem, bounds);
     m_partitions.spread(exec, problem, bounds);
     m_partitions.substitute(exec, problem);
   }
 
  private:
+  OnChip<T, Exec, OrthogonalCarry> m_on_chip;
   DevicePartitions<T, Exec, OrthogonalCarry> m_partitions;
 };
 
