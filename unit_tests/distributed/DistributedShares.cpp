@@ -121,38 +121,47 @@ TEST(distributed_shares, has_the_bits_of_a_solve_by_all) {
     }
 }
 
+/// The same systems in slabs of so many, with gaps after each,
+using Slabs =
+    decltype(Kokkos::subview(Lines(), Kokkos::ALL, Kokkos::pair<int, int>(), Kokkos::ALL));
+Slabs in_slabs(const Array& v, int of) {
+  const int rows = v.extent_int(1);
+  const Lines wide("wide", v.extent(0) / of, of + 2, rows);
+  const Slabs part = Kokkos::subview(wide, Kokkos::ALL, Kokkos::pair<int, int>(0, of), Kokkos::ALL);
+  Kokkos::parallel_for(
+      "spread", Kokkos::RangePolicy<TEST_EXECSPACE>(0, v.size()), KOKKOS_LAMBDA(int k) {
+        part(k / rows / of, k / rows % of, k % rows) = v(k / rows, k % rows);
+      });
+  return part;
+}
+/// and back.
+Array from_slabs(const Slabs& v) {
+  const int of = v.extent_int(1), rows = v.extent_int(2);
+  const Array packed("packed", v.extent(0) * of, rows);
+  Kokkos::parallel_for(
+      "pack", Kokkos::RangePolicy<TEST_EXECSPACE>(0, packed.size()), KOKKOS_LAMBDA(int k) {
+        packed(k / rows, k % rows) = v(k / rows / of, k / rows % of, k % rows);
+      });
+  return packed;
+}
+
 TEST(distributed_shares, slabs_are_solved_whole_and_in_pieces) {
-  const std::int64_t n = 41, of = 7;
+  const int n = 41, of = 7;
   const Cut cut = even_cut(n);
   const std::int64_t first = cut[rank()], rows = cut[rank() + 1] - first;
   const Systems<Array> flat(Array("shape", 6 * of, rows), first);
-  // the same systems with gaps after each slab
-  const auto spread = [&](const Array& v) {
-    const Lines wide("wide", 6, of + 2, rows);
-    const auto part =
-        Kokkos::subview(wide, Kokkos::ALL, Kokkos::pair<int, int>(0, of), Kokkos::ALL);
-    Kokkos::parallel_for(
-        "spread", Kokkos::RangePolicy<TEST_EXECSPACE>(0, 6 * of * rows), KOKKOS_LAMBDA(int k) {
-          part(k / rows / of, k / rows % of, k % rows) = v(k / rows, k % rows);
-        });
-    return part;
-  };
   const TEST_EXECSPACE exec;
   const Array expected("x", 6 * of, rows);
   EXPECT_TRUE(solve_rows(exec, flat.matrix(Boundary::open), flat.b, expected, {}, by_all).ok());
   const auto expected_bits = ::Test::host_copy(expected);
   const Trikkos::Distributed A{
-      world, Trikkos::Tridiagonal{spread(flat.lower), spread(flat.diag), spread(flat.upper)}};
+      world, Trikkos::Tridiagonal{in_slabs(flat.lower, of), in_slabs(flat.diag, of),
+                                  in_slabs(flat.upper, of)}};
   for (const int parts : {1, 2, 4, 5, 11}) {
     SCOPED_TRACE(std::to_string(parts) + " parts");
-    const auto x = spread(flat.b);
+    const auto x = in_slabs(flat.b, of);
     EXPECT_TRUE(solve_rows(exec, A, x, x, {}, shared(parts)).ok());
-    const Array packed("packed", 6 * of, rows);
-    Kokkos::parallel_for(
-        "pack", Kokkos::RangePolicy<TEST_EXECSPACE>(0, 6 * of * rows), KOKKOS_LAMBDA(int k) {
-          packed(k / rows, k % rows) = x(k / rows / of, k / rows % of, k % rows);
-        });
-    const auto bits = ::Test::host_copy(packed);
+    const auto bits = ::Test::host_copy(from_slabs(x));
     for (std::size_t k = 0; k < bits.size(); ++k)
       ASSERT_EQ(bits.data()[k], expected_bits.data()[k]) << k;
   }
