@@ -164,6 +164,14 @@ TEST(TEST_CATEGORY, breaker_factored) {
   expect_unbroken({Options{}, Level::plan}, 20);
 }
 
+TEST(TEST_CATEGORY, breaker_truncated) {
+  for (const std::int64_t overlap : {4, 8, 16, 48}) {
+    const Method method{Options{}.truncated({.overlap = overlap})};
+    const auto seed = static_cast<std::uint64_t>(overlap);
+    expect_unbroken<double, 1>(method, {.seed = seed, .steps = 60});
+    expect_unbroken<float, 1>(method, {.seed = seed, .steps = 30});
+  }
+}
 TEST(TEST_CATEGORY, breaker_pentadiagonal) {
   for (const std::int64_t rows : {0, 2, 3, 4, 5, 7, 15, 16, 66, 100})
     expect_unbroken<2>({Options{}.algorithm(Algorithm::segmented).partition_size(rows)}, 24);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Breaker.hpp>
 #include <Triangles.hpp>
 #include <cmath>
 #include <impl/Trikkos_OnChip.hpp>
@@ -152,6 +153,33 @@ void expect_solved(int n, auto... more) {
   }
 }
 
+/// The breaker against kernels that calls take for thousands of systems only.
+template <class Solver>
+void expect_unbroken(int n, auto... more) {
+  const Solver solver(Impl::Shape{n, 1, 1}, Trikkos::Options{}, more...);
+  for (const Breaker::Mode mode : Breaker::modes) {
+    SCOPED_TRACE(std::to_string(n) + " rows, " + name(mode));
+    double worst = -1;
+    for (int k = 0; k < 3; ++k) {
+      Breaker::Climber<T> climber(n, Trikkos::Boundary::open, mode, false, 1000 * n + k);
+      for (int step = 0; step < 40; ++step) {
+        const auto problem = climber.next().problem();
+        auto scaled = problem;
+        Breaker::apply_row_exponents(scaled);
+        HostSystem<1> A(n, [&](int i, int j) { return scaled.A.band(j)[i]; });
+        A.b = scaled.b;
+        const Answer found = solve_with(solver, A);
+        const Breaker::Judged judged{fast_backward_error(problem.A, found.x, problem.b),
+                                     found.status.ok()};
+        climber.judge(judged.score(), 2000);
+        worst = std::max(worst, judged.score());
+      }
+    }
+    EXPECT_LE(worst, Breaker::promised<T>({}));
+    EXPECT_GE(worst, 0) << "everything was flagged";
+  }
+}
+
 /// Systems in blocks of rows, as those of ranks: each block to its segment, the chain of these, and
 /// down again.
 struct InBlocks {
@@ -289,6 +317,11 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {1, 2, 3, 4, 5, 31, 32, 33, 61})
     expect_solved<Impl::BothEnds<T, Exec, Carry>, 1>(n, threads);
+}
+TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {2, 33, 61}) expect_unbroken<Impl::BothEnds<T, Exec, Carry>>(n, threads);
+  expect_unbroken<Impl::DeviceSystems<T, Exec, Carry>>(64);
 }
 // One partition, tile, and more of them; one row before and behind their ends.
 TEST(TEST_CATEGORY, device_kernels_in_tiles) {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <Breaker.hpp>
 #include <FastError.hpp>
+#include <Outcome.hpp>
 #include <Trikkos_BackwardError.hpp>
 #include <Trikkos_Gallery.hpp>
 #include <Trikkos_Solve.hpp>
@@ -272,22 +272,6 @@ TEST(TEST_CATEGORY, truncated_survives_nearly_singular_rows_on_seams) {
       EXPECT_LE(r.eta, 1e-14) << "n " << n << ", row " << i;
       EXPECT_EQ(r.status.fell_back, r.status.disagreement > 16 * unit<double>);
     }
-  }
-}
-
-/// A search for wrong solutions that are called right.
-TEST(TEST_CATEGORY, truncated_withstands_the_breaker) {
-  for (const std::int64_t overlap : {4, 8, 16, 48}) {
-    const Breaker::Method method{truncated(overlap)};
-    const auto search = [&](int steps) {
-      return Breaker::Search{
-          .seed = static_cast<std::uint64_t>(overlap), .climbers = 10, .steps = steps};
-    };
-    const auto found = Breaker::search<double, 1>(method, search(60));
-    EXPECT_LE(found.worst(), Breaker::promised<double>(method));
-    EXPECT_GE(found.worst(), 0);
-    const auto in_float = Breaker::search<float, 1>(method, search(30));
-    EXPECT_LE(in_float.worst(), Breaker::promised<float>(method));
   }
 }
 
