@@ -46,7 +46,7 @@ TEST(TEST_CATEGORY, batch_sizes) {
 }
 
 TEST(TEST_CATEGORY, batch_counts) {
-  for (const std::int64_t n : {4, 5, 64, 101})
+  for (const std::int64_t n : {4, 5, 64, 101, 128, 200, 256})
     for (const std::int64_t count : {2, 7, 8, 15, 16, 17, 63, 64, 65, 127, 128, 129, 600})
       for (const Layout layout : {Layout::left, Layout::right, Layout::odd_left})
         expect_solved(make_batch<double>(Gallery::uniform, count, n), Options{}, layout, layout);
@@ -54,7 +54,7 @@ TEST(TEST_CATEGORY, batch_counts) {
 
 template <class T>
 void solves_in_every_layout() {
-  for (const std::int64_t n : {7, 64, 65, 300}) {
+  for (const std::int64_t n : {7, 64, 65, 128, 200, 300}) {
     const auto batch = make_batch<T>(Gallery::uniform, 34, n);
     for (const Layout layout : layouts)
       for (const Layout x_layout : layouts) expect_solved(batch, Options{}, layout, x_layout);

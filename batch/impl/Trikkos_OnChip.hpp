@@ -32,9 +32,9 @@ enum class OnChipPhase : int { solve, reduce, substitute };
 /// no branches then.
 template <class T, class Elimination, bool Interleaved,
           class Matrices = Systems<T, Elimination::half_bandwidth>, int Rows = 0,
-          OnChipPhase Phase = OnChipPhase::solve>
-struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices> {
-  using Base = SystemsOnChip<T, Interleaved, Matrices>;
+          OnChipPhase Phase = OnChipPhase::solve, int Apart = 0>
+struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
+  using Base = SystemsOnChip<T, Interleaved, Matrices, Apart>;
   using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::runs, Base::load;
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
@@ -45,16 +45,17 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices> {
 
   /// Whether rows make way for their pivot rows, so that they are eliminated once.
   static constexpr bool keeps = requires(
-      const Elimination& e, const StagedRows<T, Interleaved ? 0 : 1, W>& rows, T (&spare)[2]) {
+      const Elimination& e, const StagedRows<T, Interleaved ? Apart : 1, W>& rows, T (&spare)[2]) {
     e.reduce(rows, spare);
   };
   static constexpr bool pads = pads_v<Elimination, Matrices>;
-  /// The two rows that a partition begins with are in its segment then: room for the tree.
-  static constexpr int in_rows = keeps && !Interleaved ? 8 : 0;
+  /// The two rows that a partition begins with are in its segment then: room for the tree, where
+  /// it is cheap to find.
+  static constexpr int in_rows = keeps && (!Interleaved || Apart > 0) ? 8 : 0;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int t = member.team_rank(), n = shape.n, systems = shape.systems(), levels = shape.levels;
+    const int t = member.team_rank(), n = shape.n, systems = this->systems(), levels = shape.levels;
     const SystemTiles::Tile tile = tiles[member.league_rank()];
     const std::int64_t first = tile.first;
     const int here = tile.count;
@@ -148,13 +149,13 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices> {
   /// Of the first row of a slot's partition.
   KOKKOS_FORCEINLINE_FUNCTION int slot_place(int slot) const {
     if constexpr (!Interleaved) return slot * (Rows > 0 ? Rows : shape.rows);
-    const int s = slot & (shape.systems() - 1);
+    const int s = slot & (this->systems() - 1);
     return (slot - s) * shape.rows + s;
   }
   KOKKOS_FORCEINLINE_FUNCTION auto rows_of(T* bands, int s, int row, int m) const {
-    return StagedRows < T, Interleaved ? 0 : 1, W,
+    return StagedRows < T, Interleaved ? Apart : 1, W,
            Rows > {bands + place(s, row), shape.band_words(), m, problem.A.first.scale_rows,
-                   Interleaved ? shape.systems() : 1};
+                   Interleaved ? this->systems() : 1};
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_padded() const {
     return pads && (Rows > 0 || !problem.A.first.periodic);
@@ -184,6 +185,8 @@ bool is_interleaved(const Problem<T, W, Matrices>& problem) {
 template <class T, class Exec, class Elimination>
 class OnChip {
   static constexpr int W = Elimination::half_bandwidth;
+  static constexpr int sector = 32 / sizeof(T);  // of memory, in words
+  static constexpr bool knows_systems = SolveOnChip<T, Elimination, true>::keeps;
 
  public:
   OnChip(const Shape& shape, const Options& options) {
@@ -193,6 +196,13 @@ class OnChip {
     m_fits = this->shape(false).lanes > 0;
   }
   bool fits() const { return m_fits; }
+  /// Whether interleaved systems are better here than in two passes: a team holds as many as memory
+  /// moves at a time, or twice that where each is copied by itself.
+  template <class Matrices>
+  bool is_for_interleaved(const Problem<T, W, Matrices>& problem) const {
+    if constexpr (!knows_systems) return false;
+    return systems_of_many() >= (can_load_in_bulk<true>(problem) ? sector : 2 * sector);
+  }
 
   template <class Matrices>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
@@ -211,26 +221,44 @@ class OnChip {
   }
 
  private:
+  OnChipShape<T, W> shape(bool interleaved, int granted) const {
+    return {m_n, interleaved, granted, Elimination::default_row_multiple, m_exactly};
+  }
+  /// Many teams on a multiprocessor rather than many systems in each.
   OnChipShape<T, W> shape(bool interleaved) const {
-    return {m_n, interleaved, granted_scratch<Exec>(), Elimination::default_row_multiple,
-            m_exactly};
+    const bool is_small = interleaved && knows_systems && systems_of_many() >= sector;
+    return shape(interleaved, is_small ? scratch_limit : granted_scratch<Exec>());
+  }
+  /// Interleaved ones in a team of which a multiprocessor has several.
+  int systems_of_many() const {
+    const OnChipShape<T, W> small = shape(true, scratch_limit);
+    return small.lanes > 0 ? small.systems() : 0;
   }
   template <OnChipPhase Phase, class Matrices>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
               const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds) const {
-    if (is_interleaved(problem))
-      return launch<Phase, true, 0>(exec, label, problem, segments, bounds);
-    constexpr int longest = OnChipShape<T, W>::longest;
-    using Kernel = SolveOnChip<T, Elimination, false, Matrices>;
-    if constexpr (Kernel::pads && Kernel::keeps && !ComputedMatrices<Matrices>)
-      if (shape(false).rows == longest && !problem.A.first.periodic)
-        return launch<Phase, false, longest>(exec, label, problem, segments, bounds);
-    launch<Phase, false, 0>(exec, label, problem, segments, bounds);
+    const auto launch_for = [&]<bool Interleaved, int Apart>() {
+      constexpr int longest = OnChipShape<T, W>::longest;
+      using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, 0, Phase, Apart>;
+      // interleaved floats are solved more slowly so
+      constexpr bool is_known = Interleaved ? Apart > 0 && sizeof(T) == 8 : true;
+      if constexpr (Kernel::pads && Kernel::keeps && is_known && !ComputedMatrices<Matrices>)
+        if (shape(Interleaved).rows == longest && !problem.A.first.periodic)
+          return launch<Phase, Interleaved, longest, Apart>(exec, label, problem, segments, bounds);
+      launch<Phase, Interleaved, 0, Apart>(exec, label, problem, segments, bounds);
+    };
+    if (!is_interleaved(problem)) return launch_for.template operator()<false, 0>();
+    if constexpr (Phase == OnChipPhase::solve && knows_systems && !ComputedMatrices<Matrices>) {
+      const int systems = shape(true).systems();
+      if (systems == 2 * sector) return launch_for.template operator()<true, 2 * sector>();
+      if (systems == sector) return launch_for.template operator()<true, sector>();
+    }
+    launch_for.template operator()<true, 0>();
   }
-  template <OnChipPhase Phase, bool Interleaved, int Rows, class Matrices>
+  template <OnChipPhase Phase, bool Interleaved, int Rows, int Apart, class Matrices>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
               const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds) const {
-    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, Rows, Phase>;
+    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, Rows, Phase, Apart>;
     OnChipShape<T, W> shape = this->shape(Interleaved);
     shape.in_rows = Kernel::in_rows;
     const SystemTiles tiles(problem.slab(), shape.systems());
@@ -279,6 +307,7 @@ class DeviceSystems {
     if constexpr (decltype(m_from_both_ends)::is_for_it)
       if (interleaved && m_from_both_ends.is_for(problem))
         return m_from_both_ends.solve(exec, problem);
+    if (interleaved && m_on_chip.is_for_interleaved(problem)) return m_on_chip.solve(exec, problem);
     if constexpr (decltype(m_by_threads)::is_for_it)
       if (interleaved && m_by_threads.is_for(problem.slab()))
         return m_by_threads.solve(exec, problem);

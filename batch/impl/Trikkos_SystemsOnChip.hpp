@@ -89,8 +89,9 @@ struct OnChipShape {
   }
 };
 
-/// What kernels with them share.
-template <class T, bool Interleaved, class Matrices>
+/// What kernels with them share. `Apart`: words between the rows of an interleaved system, as many
+/// as there are systems, where the compiler is to know them.
+template <class T, bool Interleaved, class Matrices, int Apart = 0>
 struct SystemsOnChip {
   static constexpr int W = MatrixOf<Matrices>::width;
   static constexpr int rhs = 2 * W + 1;  // the band that is b
@@ -101,8 +102,11 @@ struct SystemsOnChip {
   bool in_bulk;       // contiguous systems of bands and b: aligned, equally far apart, long enough;
                       // rows of interleaved ones: aligned
 
+  KOKKOS_FORCEINLINE_FUNCTION int systems() const {
+    return Interleaved && Apart > 0 ? Apart : shape.systems();
+  }
   KOKKOS_FORCEINLINE_FUNCTION int place(int s, int row) const {
-    return Interleaved ? row * shape.systems() + s : s * shape.pitch() + row;
+    return Interleaved ? row * systems() + s : s * shape.pitch() + row;
   }
   /// Rows [begin, end) of `here` systems; what neighbours in memory are neighbours in a run.
   template <class U>
@@ -113,7 +117,7 @@ struct SystemsOnChip {
               v.data + begin * v.row_stride,
               end - begin,
               here,
-              shape.systems(),
+              systems(),
               v.row_stride,
               v.system_stride};
     else
@@ -152,7 +156,7 @@ struct SystemsOnChip {
     const int words = shape.band_words(), here = tile.count;
     const Systems<T, W>& A = problem.A;
     constexpr int each = sizeof(WideWord) / sizeof(T);
-    if (Interleaved && in_bulk && here == shape.systems() && here >= each)
+    if (Interleaved && in_bulk && here == systems() && here >= each)
       load_rows(member, staging, bands, tile.first);
     else if (!Interleaved && in_bulk && tile.is_inside)
       load_in_bulk(staging, bands, tile.first, here);
@@ -176,7 +180,7 @@ struct SystemsOnChip {
   KOKKOS_FORCEINLINE_FUNCTION void load_rows(const Member& member, Staging<Member>& staging,
                                              T* bands, std::int64_t first) const {
     constexpr int each = sizeof(WideWord) / sizeof(T);
-    const int pieces = shape.systems() / each, word = member.team_rank() % pieces * each;
+    const int pieces = systems() / each, word = member.team_rank() % pieces * each;
     const int begin = member.team_rank() / pieces, at_once = member.team_size() / pieces;
     const T* from[rhs + 1];
     std::int64_t step[rhs + 1];
@@ -187,7 +191,7 @@ struct SystemsOnChip {
       step[j] = at_once * v.row_stride;
     }
     staging.load_by_all([&] {
-      T* to = bands + (begin * shape.systems() + word);
+      T* to = bands + (begin * systems() + word);
       TRIKKOS_UNROLL(2)
       for (int i = begin; i < shape.n; i += at_once) {
         TRIKKOS_UNROLL(rhs + 1)
@@ -198,7 +202,7 @@ struct SystemsOnChip {
                        reinterpret_cast<const WideWord*>(from[j]));
           from[j] += step[j];
         }
-        to += at_once * shape.systems();
+        to += at_once * systems();
       }
     });
   }
