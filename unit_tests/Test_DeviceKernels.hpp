@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <Breaker.hpp>
+#include <ManySystems.hpp>
 #include <Triangles.hpp>
 #include <cmath>
 #include <impl/Trikkos_OnChip.hpp>
@@ -299,6 +300,45 @@ inline void expect_solved_in_blocks(const std::vector<int>& first, int count, bo
   }
 }
 
+/// Interleaved systems in double, of which a team has as many as its kernel says. A singular one
+/// and one with NaN among them are found, and spoil no other.
+inline void expect_solved_interleaved(int n, int count, Many::Layout layout,
+                                      Trikkos::Boundary boundary) {
+  SCOPED_TRACE(std::to_string(count) + " systems of " + std::to_string(n) + " rows, " +
+               name(boundary) + ", layout " + std::to_string(static_cast<int>(layout)));
+  const Impl::OnChip<double, Exec, Impl::OrthogonalCarry> solver(Impl::Shape{n, count, count},
+                                                                 Trikkos::Options{});
+  const auto good = Many::make_batch<double>(Trikkos::Gallery::uniform, count, n, boundary);
+  const int bad_system = count / 2, bad_row = n / 2;
+  for (const Reason bad : {Reason::none, Reason::singular, Reason::not_finite}) {
+    auto batch = good;
+    auto& A = batch.A[bad_system];
+    if (bad == Reason::singular) A.lower[bad_row] = A.diag[bad_row] = A.upper[bad_row] = 0;
+    if (bad == Reason::not_finite) batch.b[bad_system][bad_row] = std::nan("");
+    const Many::DeviceBatch<double> device(batch, layout);
+    const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
+    Impl::Problem<double> problem{};
+    problem.A = Impl::systems(device.A, count);
+    problem.A.first.scale_rows = true;
+    problem.b = Impl::vectors<const double>(device.b);
+    problem.x = Impl::vectors<double>(device.x);
+    problem.diagnosis = {report.data(), count};
+    problem.resets = true;
+    solver.solve(Exec(), problem);
+    Exec().fence("Test::DeviceKernels: interleaved");
+    const Trikkos::Status status = Impl::decode(to_vector(report).data(), n);
+    EXPECT_EQ(status.reason, bad);
+    if (bad != Reason::none) {
+      EXPECT_EQ(status.system, bad_system);
+      EXPECT_EQ(status.row, bad_row);
+    }
+    for (int k = 0; k < count; ++k)
+      if (bad == Reason::none || k != bad_system) {
+        EXPECT_LE(Many::eta_of(batch, k, device.solution(k), Trikkos::Transpose::none), 1e-14) << k;
+      }
+  }
+}
+
 using Carry = Impl::OrthogonalCarry;
 using WideCarry = Impl::WideCarry<2>;
 inline constexpr int threads = 64;
@@ -312,6 +352,18 @@ TEST(TEST_CATEGORY, device_kernels_on_chip) {
     expect_solved<Impl::DeviceSystems<T, Exec, Carry>, 1>(n);
   for (const int n : {5, 7, 16, 17, 48})
     expect_solved<Impl::DeviceSystems<T, Exec, WideCarry>, 2>(n);
+}
+// 8 and 4 systems a team; and partitions of 15 and 17 rows, where there is scratch for these.
+TEST(TEST_CATEGORY, device_kernels_interleaved) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  std::vector<int> sizes = {100, 207};
+  if (Kokkos::TeamPolicy<Exec>::scratch_size_max(0) >= Impl::scratch_limit)
+    sizes.insert(sizes.end(), {103, 113, 128, 136, 200, 238, 256, 272});
+  for (const int n : sizes)
+    for (const int count : {3, 22})
+      for (const auto layout : {Many::Layout::left, Many::Layout::odd_left})
+        for (const auto boundary : Many::boundaries)
+          expect_solved_interleaved(n, count, layout, boundary);
 }
 TEST(TEST_CATEGORY, device_kernels_from_both_ends) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
