@@ -353,12 +353,12 @@ TEST(TEST_CATEGORY, device_kernels_on_chip) {
   for (const int n : {5, 7, 16, 17, 48})
     expect_solved<Impl::DeviceSystems<T, Exec, WideCarry>, 2>(n);
 }
-// 8 and 4 systems a team; and partitions of 15 and 17 rows, where there is scratch for these.
+// 16, 8 and 4 systems a team; and partitions of 15 and 17 rows, where there is scratch for these.
 TEST(TEST_CATEGORY, device_kernels_interleaved) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  std::vector<int> sizes = {100, 207};
+  std::vector<int> sizes = {52, 100, 207};
   if (Kokkos::TeamPolicy<Exec>::scratch_size_max(0) >= Impl::scratch_limit)
-    sizes.insert(sizes.end(), {103, 113, 128, 136, 200, 238, 256, 272});
+    sizes.insert(sizes.end(), {60, 64, 103, 113, 128, 136, 200, 238, 256, 272});
   for (const int n : sizes)
     for (const int count : {3, 22})
       for (const auto layout : {Many::Layout::left, Many::Layout::odd_left})

@@ -250,6 +250,7 @@ class OnChip {
     if (!is_interleaved(problem)) return launch_for.template operator()<false, 0>();
     if constexpr (Phase == OnChipPhase::solve && knows_systems && !ComputedMatrices<Matrices>) {
       const int systems = shape(true).systems();
+      if (systems == 4 * sector) return launch_for.template operator()<true, 4 * sector>();
       if (systems == 2 * sector) return launch_for.template operator()<true, 2 * sector>();
       if (systems == sector) return launch_for.template operator()<true, sector>();
     }
