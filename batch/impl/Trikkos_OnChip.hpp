@@ -196,12 +196,14 @@ class OnChip {
     m_fits = this->shape(false).lanes > 0;
   }
   bool fits() const { return m_fits; }
-  /// Whether interleaved systems are better here than in two passes: a team holds as many as memory
-  /// moves at a time, or twice that where each is copied by itself.
+  /// Whether interleaved systems in memory are better here than in two passes: a team holds as many
+  /// as memory moves at a time, or twice that where each is copied by itself.
   template <class Matrices>
   bool is_for_interleaved(const Problem<T, W, Matrices>& problem) const {
-    if constexpr (!knows_systems) return false;
-    return systems_of_many() >= (can_load_in_bulk<true>(problem) ? sector : 2 * sector);
+    if constexpr (!knows_systems || ComputedMatrices<Matrices>)
+      return false;
+    else
+      return systems_of_many() >= (can_load_in_bulk<true>(problem) ? sector : 2 * sector);
   }
 
   template <class Matrices>
