@@ -20,8 +20,8 @@
 /// \file
 /// The kernels that devices solve a system with, or a few and in blocks of rows, where there are
 /// teams of 64 threads: on a host with as many, too, so that its tests see what a device would. In
-/// float, whose tiles fit into a host's scratch. Ends of systems, of tiles and of partitions: that
-/// is where these kernels differ from those of hosts.
+/// float, whose tiles fit into a host's scratch; many interleaved systems in double. Ends of
+/// systems, of tiles and of partitions: that is where these kernels differ from those of hosts.
 
 namespace Test::DeviceKernels {
 
