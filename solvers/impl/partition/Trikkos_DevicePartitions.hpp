@@ -123,8 +123,7 @@ struct ReduceTiles {
     member.team_barrier();  // the tree reuses the bands' scratch
     s = merge_tree(
         member, SegmentArray<T, W>{staged.scratch, shape.lanes()}, shape.lanes(), shape.levels(), s,
-        [](int, const Node&) {},
-        [](int, int, const auto&, const auto&, const auto&, const auto&) {});
+        [](int, const Node&) {});
     if (t < shape.segments())
       SegmentArray<T, W>{work + layout.level[0].segment_offset, layout.segments}.put(
           std::int64_t(tile) * shape.segments() + t, s);
@@ -228,7 +227,7 @@ struct SubstituteTiles {
     member.team_barrier();  // the tree of the solution is no longer needed
     merge_tree(
         member, SegmentArray<T, W>{staged.nodes(), lanes}, lanes, shape.levels(),
-        elimination.reduce(rows), [](int, const Node&) {},
+        elimination.reduce(rows), [](int, const Node&) {}, 1,
         [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
             const Segment<T, W>& merged, const Node& node) {
           const int middle = (2 * pair + 1) * (lanes / (2 * h)) * shape.rows();
@@ -246,8 +245,7 @@ struct SubstituteTiles {
         [&](int slot, const Node& node) {
           TRIKKOS_UNROLL(Node::words)
           for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
-        },
-        [](int, int, const auto&, const auto&, const auto&, const auto&) {});
+        });
     descend_tree(bounds, (lanes >> levels) + (t >> levels), (1 << levels) / 2, t, slots);
   }
   KOKKOS_FORCEINLINE_FUNCTION static void report_solution(const StagedRows<T, 1, W>& rows,

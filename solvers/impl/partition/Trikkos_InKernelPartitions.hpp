@@ -67,8 +67,7 @@ struct InKernelPartitions {
         team, SegmentArray<T, W>{tree, lanes}, lanes, levels, s,
         [&](int slot, const Node& node) {
           for (int k = 0; k < Node::words; ++k) tree[k * lanes + slot] = node.g[k];
-        },
-        [](int, int, const auto&, const auto&, const auto&, const auto&) {});
+        });
     const auto word = [&](int k) -> T& { return root[k]; };
     if (t == 0) put_bounds(word, solve_root(s, A.periodic));
     team.team_barrier();

@@ -42,7 +42,11 @@ struct MergeCoarse {
     const Diagnosis found = diagnosis.of(system, layout.n);
     std::int64_t group = finest, rows = segment_rows;
     for (int l = 0;; ++l) {
-      const Segment<T, W> s = merge_group(member, scratch, mine, l, group, rows, found);
+      const Segment<T, W> s = merge_group<false>(member, scratch, mine, l, group, rows, found);
+      if (!is_finite(s)) {
+        member.team_barrier();  // all have read it
+        merge_group<true>(member, scratch, mine, l, group, rows, found);
+      }
       if (l == layout.levels - 1) {
         if (member.team_rank() == 0) {
           if (blocks.data == nullptr)
@@ -62,7 +66,9 @@ struct MergeCoarse {
   }
 
  private:
-  template <class Member>
+  /// Returned is the segment of the group, to all threads. `is_watched`: where something is not
+  /// finite, once more, to report which merge was the first.
+  template <bool is_watched, class Member>
   KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_group(const Member& member, T* scratch, T* mine,
                                                         int l, std::int64_t group,
                                                         std::int64_t rows,
@@ -92,12 +98,16 @@ struct MergeCoarse {
         const Segment<T, W> left = s, right = get(1);
         Node node;
         s = merge(left, right, node);
-        check(active, t, left, right, s, node);
+        if constexpr (is_watched) check(active, t, left, right, s, node);
         keep(active + t, node);
       }
     }
-    return merge_tree(member, SegmentArray<T, W>{scratch, active}, active, Tree::levels, s, keep,
-                      check);
+    const SegmentArray<T, W> slots{scratch, Tree::threads};
+    if constexpr (is_watched)
+      merge_tree(member, slots, active, Tree::levels, s, keep, 1, check);
+    else
+      merge_tree(member, slots, active, Tree::levels, s, keep);
+    return slots.get(0);
   }
   /// Hands the segment of a group to the level above. True, to all threads, where those of its
   /// neighbours there have been handed on, too.

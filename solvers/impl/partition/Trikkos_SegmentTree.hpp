@@ -87,6 +87,12 @@ KOKKOS_FORCEINLINE_FUNCTION int child_slot(int slot, int apart, bool right) {
   return 2 * slot - (slot & (apart - 1)) + (right ? apart : 0);
 }
 
+/// For `merge_tree`: nobody sees its merges.
+struct Unwatched {
+  template <class... Any>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Any&...) const {}
+};
+
 /// Merges the segments of `lanes` threads in pairs, `levels` times, in scratch that has a slot of
 /// as many words as a node for each, `word(slot, k)`: slots [0, h) hold the h segments of a level,
 /// slots [h, 2h) the nodes of the merges that made them (a heap). `keep(slot, node)` stores a node,
@@ -95,30 +101,22 @@ KOKKOS_FORCEINLINE_FUNCTION int child_slot(int slot, int apart, bool right) {
 /// >> levels.
 ///
 /// Neighbours are `apart` slots from each other, a power of two: as many trees are interleaved.
-template <class Member, class Slots, class T, int W, class Keep, class Check>
+template <class Member, class Slots, class T, int W, class Keep, class Check = Unwatched>
 KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const Slots& word,
                                                      int lanes, int levels, Segment<T, W> s,
-                                                     const Keep& keep, const Check& check,
-                                                     int apart = 1) {
+                                                     const Keep& keep, int apart = 1,
+                                                     const Check& check = {}) {
   const int t = member.team_rank(), alone = threads_of_warp<Member>();
-  if (t < lanes) put_segment(word, t, s);
-  member.team_barrier();
-  TRIKKOS_UNROLL(1)
-  for (int h = lanes / 2; h >= lanes >> levels && h > 0; h /= 2) {
-    if (h <= alone && t >= alone) break;  // the rest is done by the first threads, without the team
-    const auto barrier = [&] {
-      if (h <= alone)
-        warp_barrier();
-      else
-        member.team_barrier();
-    };
+  const int last = lanes >> levels > 0 ? lanes >> levels : 1;
+  int h = lanes / 2;
+  const auto merge_pairs = [&](int pair, bool merges, const auto& barrier) {
     MergeNode<T, W> node;
-    if (t < h) {
-      const int first = child_slot(t, apart, false);
+    if (merges) {
+      const int first = child_slot(pair, apart, false);
       const Segment<T, W> left = get_segment<T, W>(word, first),
                           right = get_segment<T, W>(word, first + apart);
       s = merge(left, right, node);
-      check(h, t, left, right, s, node);
+      check(h, pair, left, right, s, node);
     }
     barrier();
     if (t < h) {
@@ -126,8 +124,19 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
       keep(h + t, node);
     }
     barrier();
-  }
+  };
+  if (t < lanes) put_segment(word, t, s);
   member.team_barrier();
+  if (h <= alone) {  // by a warp, all of whose threads merge, some what others do, too: no branch
+    if (t < alone) {
+      TRIKKOS_UNROLL(1)
+      for (; h >= last; h /= 2) merge_pairs(t & (h - 1), true, [] { warp_barrier(); });
+    }
+    member.team_barrier();
+  } else {
+    TRIKKOS_UNROLL(1)
+    for (; h >= last; h /= 2) merge_pairs(t, t < h, [&] { member.team_barrier(); });
+  }
   return s;
 }
 

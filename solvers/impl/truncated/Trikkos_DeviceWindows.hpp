@@ -84,8 +84,7 @@ struct SolveWindow {
         [&](int slot, const Node& node) {
           TRIKKOS_UNROLL(Node::words)
           for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
-        },
-        [](int, int, const auto&, const auto&, const auto&, const auto&) {});
+        });
     const Real<T> coupling = meet(member, slots, groups, window == 0);
 
     Bounds<T> bounds{};  // the outermost remain unknown, but for the first unknown of all
