@@ -173,7 +173,8 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
         [&](int place, const Node& node) {
           TRIKKOS_UNROLL(Node::words)
           for (int k = 0; k < Node::words; ++k) tree(place, k) = node.g[k];
-        }, systems);
+        },
+        systems);
     if (t < tile.count) {
       const auto A = given.A[system];
       put_bounds([&](int k) -> T& { return tree(t, k); }, this->root(merged, A, system));

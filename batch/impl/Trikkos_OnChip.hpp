@@ -91,7 +91,8 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
         [&](int slot, const Node& node) {
           TRIKKOS_UNROLL(Node::words)
           for (int k = 0; k < Node::words; ++k) word(slot, k) = node.g[k];
-        }, apart);
+        },
+        apart);
 
     if constexpr (Phase == OnChipPhase::reduce) {
       if (t < here) put_segment(segments, first + t, root);

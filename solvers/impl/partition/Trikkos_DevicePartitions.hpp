@@ -121,9 +121,8 @@ struct ReduceTiles {
     Segment<T, W> s = whole ? elimination.reduce(staged.template rows<Rows>(t, problem))
                             : elimination.reduce(staged.rows(t, problem));
     member.team_barrier();  // the tree reuses the bands' scratch
-    s = merge_tree(
-        member, SegmentArray<T, W>{staged.scratch, shape.lanes()}, shape.lanes(), shape.levels(), s,
-        [](int, const Node&) {});
+    s = merge_tree(member, SegmentArray<T, W>{staged.scratch, shape.lanes()}, shape.lanes(),
+                   shape.levels(), s, [](int, const Node&) {});
     if (t < shape.segments())
       SegmentArray<T, W>{work + layout.level[0].segment_offset, layout.segments}.put(
           std::int64_t(tile) * shape.segments() + t, s);
@@ -240,12 +239,10 @@ struct SubstituteTiles {
                                            const Segment<T, W>& mine, Bounds<T, W>& bounds) const {
     const int t = member.team_rank(), lanes = shape.lanes(), levels = shape.levels();
     const SegmentArray<T, W> slots{staged.nodes(), lanes};
-    merge_tree(
-        member, slots, lanes, levels, mine,
-        [&](int slot, const Node& node) {
-          TRIKKOS_UNROLL(Node::words)
-          for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
-        });
+    merge_tree(member, slots, lanes, levels, mine, [&](int slot, const Node& node) {
+      TRIKKOS_UNROLL(Node::words)
+      for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
+    });
     descend_tree(bounds, (lanes >> levels) + (t >> levels), (1 << levels) / 2, t, slots);
   }
   KOKKOS_FORCEINLINE_FUNCTION static void report_solution(const StagedRows<T, 1, W>& rows,

@@ -63,11 +63,10 @@ struct InKernelPartitions {
       const Segment<T, W> next = elimination.reduce(rows_of(p, scratch));
       s = p == first ? next : merge(s, next, nodes[p]);
     }
-    s = merge_tree(
-        team, SegmentArray<T, W>{tree, lanes}, lanes, levels, s,
-        [&](int slot, const Node& node) {
-          for (int k = 0; k < Node::words; ++k) tree[k * lanes + slot] = node.g[k];
-        });
+    s = merge_tree(team, SegmentArray<T, W>{tree, lanes}, lanes, levels, s,
+                   [&](int slot, const Node& node) {
+                     for (int k = 0; k < Node::words; ++k) tree[k * lanes + slot] = node.g[k];
+                   });
     const auto word = [&](int k) -> T& { return root[k]; };
     if (t == 0) put_bounds(word, solve_root(s, A.periodic));
     team.team_barrier();

@@ -79,12 +79,11 @@ struct SolveWindow {
     const auto mine = staged.template rows<rows>(t, problem);
     const SegmentArray<T> slots{staged.nodes(), lanes};
     T spare[rows];
-    merge_tree(
-        member, slots, lanes, levels, OrthogonalCarry::reduce(mine, spare),
-        [&](int slot, const Node& node) {
-          TRIKKOS_UNROLL(Node::words)
-          for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
-        });
+    merge_tree(member, slots, lanes, levels, OrthogonalCarry::reduce(mine, spare),
+               [&](int slot, const Node& node) {
+                 TRIKKOS_UNROLL(Node::words)
+                 for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
+               });
     const Real<T> coupling = meet(member, slots, groups, window == 0);
 
     Bounds<T> bounds{};  // the outermost remain unknown, but for the first unknown of all
