@@ -128,8 +128,8 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
   if (t < lanes) put_segment(word, t, s);
   member.team_barrier();
   if (apart == 1 && h <= alone) {
-    // By a warp, all of whose threads merge, some what others do, too: without a branch a level of
-    // the coarse tree takes half the time. Interleaved trees lose 5 %.
+    // By a warp, all of whose threads merge, some what others do, too: branches and barriers took
+    // as long as the merge itself. Interleaved trees lose 5 % this way.
     if (t < alone) {
       TRIKKOS_UNROLL(1)
       for (; h >= last; h /= 2) merge_pairs(t & (h - 1), true, [] { warp_barrier(); });
