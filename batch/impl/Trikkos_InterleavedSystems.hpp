@@ -168,7 +168,7 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
       TRIKKOS_UNROLL(Node::words)
       for (int k = 0; k < Node::words; ++k) slot(link, k) = node.g[k];
     }
-    merged = merge_tree(
+    merged = merge_tree<false>(
         member, tree, systems << levels, levels, merged,
         [&](int place, const Node& node) {
           TRIKKOS_UNROLL(Node::words)

@@ -101,7 +101,10 @@ struct Unwatched {
 /// >> levels.
 ///
 /// Neighbours are `apart` slots from each other, a power of two: as many trees are interleaved.
-template <class Member, class Slots, class T, int W, class Keep, class Check = Unwatched>
+/// \tparam by_warp  whether a warp has a loop of its own where it suffices; two loops cost more
+///                  than they gain in some kernels (perf_tests/README.md)
+template <bool by_warp = true, class Member, class Slots, class T, int W, class Keep,
+          class Check = Unwatched>
 KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const Slots& word,
                                                      int lanes, int levels, Segment<T, W> s,
                                                      const Keep& keep, int apart = 1,
@@ -127,9 +130,9 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
   };
   if (t < lanes) put_segment(word, t, s);
   member.team_barrier();
-  if (apart == 1 && h <= alone) {
-    // By a warp, all of whose threads merge, some what others do, too: branches and barriers took
-    // as long as the merge itself. Interleaved trees lose 5 % this way.
+  if (by_warp && h <= alone) {
+    // All threads of the warp merge, some what others do, too: branches and barriers took as long
+    // as the merge itself.
     if (t < alone) {
       TRIKKOS_UNROLL(1)
       for (; h >= last; h /= 2) merge_pairs(t & (h - 1), true, [] { warp_barrier(); });
