@@ -188,6 +188,28 @@ TEST(TEST_CATEGORY, out_of_core_finds_bad_numbers_in_their_row) {
 
 // ---- memory and traffic
 
+TEST(TEST_CATEGORY, out_of_core_has_room_for_the_last_chunk) {
+  using Choice = Trikkos::Impl::ChunkChoice<double, TEST_EXECSPACE>;
+  const auto expect_room = [](std::int64_t rows, std::int64_t last_rows, std::int64_t systems,
+                              std::int64_t last_systems) {
+    Trikkos::Impl::Chunks c;
+    c.rows = rows;
+    c.n = rows + last_rows;
+    c.systems = systems;
+    c.count = systems + last_systems;
+    const auto words = Choice::storage_words(c, {});
+    for (const std::int64_t m : {rows, last_rows})
+      for (const std::int64_t k : {systems, last_systems}) {
+        const Trikkos::Impl::BlockMethod<double, TEST_EXECSPACE> method({m, k, k}, {});
+        EXPECT_LE(method.shared_words() + k * method.storage_words(), words)
+            << m << " rows of " << k << " systems, chunks of " << rows << " and " << systems;
+      }
+  };
+  for (const std::int64_t rows : {100, 528, 1000, 1060, 2112, 2120, 3000})
+    for (std::int64_t last = 1; last <= rows; ++last) expect_room(rows, last, 1, 1);
+  for (std::int64_t last = 1; last <= 16; ++last) expect_room(1000, 1000, 16, last);
+}
+
 TEST(TEST_CATEGORY, out_of_core_takes_no_more_memory_than_it_may) {
   const std::int64_t n = 10007;
   const auto A = gallery(Gallery::uniform, n, 3, Boundary::periodic);

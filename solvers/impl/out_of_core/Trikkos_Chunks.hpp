@@ -100,9 +100,17 @@ class ChunkChoice {
     m_all.is_shared = is_shared;
   }
 
+  /// Of any chunk: one of fewer rows or systems, as the last ones are, may take more on a host.
   static std::int64_t storage_words(const Chunks& c, const Options& options) {
-    const BlockMethod<T, Exec> method({c.rows, c.systems, c.systems}, options);
-    return method.shared_words() + c.systems * method.storage_words();
+    const std::int64_t last_rows = c.n - c.first(c.blocks() - 1);
+    const std::int64_t last_systems = c.systems_of(c.groups() - 1);
+    std::int64_t most = 0;
+    for (const std::int64_t rows : {c.rows, last_rows})
+      for (const std::int64_t systems : {c.systems, last_systems}) {
+        const BlockMethod<T, Exec> method({rows, systems, systems}, options);
+        most = std::max(most, method.shared_words() + systems * method.storage_words());
+      }
+    return most;
   }
 
   /// \throws std::invalid_argument where the memory is too small
@@ -183,7 +191,9 @@ class ChunkChoice {
     rows = largest(
         std::min(2 * rows, most), [&](std::int64_t more) { return is_good(more); }, rows);
     constexpr std::int64_t lines = 64;  // chunks that begin with a cache line
-    if (asked == 0 && rows >= shortest && rows < m_all.n) rows = rows / lines * lines;
+    const std::int64_t in_lines = rows / lines * lines;
+    if (asked == 0 && rows >= shortest && rows < m_all.n && fits(in_lines, systems))
+      rows = in_lines;
 
     Chunks c = blocks(rows, systems);
     const std::size_t rest = m_limits.memory_limit - ChainMemory<T>(nullptr, c).bytes;
