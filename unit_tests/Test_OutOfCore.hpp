@@ -205,7 +205,7 @@ TEST(TEST_CATEGORY, out_of_core_has_room_for_the_last_chunk) {
             << m << " rows of " << k << " systems, chunks of " << rows << " and " << systems;
       }
   };
-  for (const std::int64_t rows : {100, 528, 1000, 1060, 2112, 2120, 3000})
+  for (const std::int64_t rows : {100, 270, 530, 1000, 1060, 2120, 3000})
     for (std::int64_t last = 1; last <= rows; ++last) expect_room(rows, last, 1, 1);
   for (std::int64_t last = 1; last <= 16; ++last) expect_room(1000, 1000, 16, last);
 }
