@@ -86,15 +86,14 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
       mine = elimination.reduce(rows, spare);
     else
       mine = elimination.reduce(rows);
-    const Segment<T, W> root =
-        merge_tree < W == 1 && !Interleaved > (
-                                                  member, word, shape.lanes, levels, mine,
-                                                  [&](int slot, const Node& node) {
-                                                    TRIKKOS_UNROLL(Node::words)
-                                                    for (int k = 0; k < Node::words; ++k)
-                                                      word(slot, k) = node.g[k];
-                                                  },
-                                                  apart);
+    constexpr bool by_warp = W == 1 && !Interleaved;
+    const Segment<T, W> root = merge_tree<by_warp>(
+        member, word, shape.lanes, levels, mine,
+        [&](int slot, const Node& node) {
+          TRIKKOS_UNROLL(Node::words)
+          for (int k = 0; k < Node::words; ++k) word(slot, k) = node.g[k];
+        },
+        apart);
 
     if constexpr (Phase == OnChipPhase::reduce) {
       if (t < here) put_segment(segments, first + t, root);

@@ -66,8 +66,8 @@ struct MergeCoarse {
   }
 
  private:
-  /// Returned is the segment of the group, to all threads. `is_watched`: where something is not
-  /// finite, once more, to report which merge was the first.
+  /// Returned is the segment of the group, to all threads. What is not finite in one merge is not
+  /// in any above it, so only where that segment is not are merges looked at, the second time.
   template <bool is_watched, class Member>
   KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_group(const Member& member, T* scratch, T* mine,
                                                         int l, std::int64_t group,
@@ -83,8 +83,10 @@ struct MergeCoarse {
     };
     const auto check = [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
                            const Segment<T, W>& merged, const Node& node) {
-      const std::int64_t middle = first + (2 * pair + 1) * (wide / (2 * h));
-      diagnose_merge(found, left, right, merged, node, middle * rows);
+      if constexpr (is_watched) {
+        const std::int64_t middle = first + (2 * pair + 1) * (wide / (2 * h));
+        diagnose_merge(found, left, right, merged, node, middle * rows);
+      }
     };
     const auto get = [&](int i) {
       const std::int64_t k = first + each * t + i;
@@ -98,15 +100,12 @@ struct MergeCoarse {
         const Segment<T, W> left = s, right = get(1);
         Node node;
         s = merge(left, right, node);
-        if constexpr (is_watched) check(active, t, left, right, s, node);
+        check(active, t, left, right, s, node);
         keep(active + t, node);
       }
     }
     const SegmentArray<T, W> slots{scratch, Tree::threads};
-    if constexpr (is_watched)
-      merge_tree(member, slots, active, Tree::levels, s, keep, 1, check);
-    else
-      merge_tree(member, slots, active, Tree::levels, s, keep);
+    merge_tree(member, slots, active, Tree::levels, s, keep, 1, check);
     return slots.get(0);
   }
   /// Hands the segment of a group to the level above. True, to all threads, where those of its

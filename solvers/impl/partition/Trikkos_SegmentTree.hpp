@@ -96,9 +96,8 @@ struct Unwatched {
 /// Merges the segments of `lanes` threads in pairs, `levels` times, in scratch that has a slot of
 /// as many words as a node for each, `word(slot, k)`: slots [0, h) hold the h segments of a level,
 /// slots [h, 2h) the nodes of the merges that made them (a heap). `keep(slot, node)` stores a node,
-/// `check(h, pair, left, right, merged, node)` sees every merge. Returns segment t to the threads t
-/// < lanes
-/// >> levels.
+/// `check(h, pair, left, right, merged, node)` sees every merge, some more than once. Returns
+/// segment t to the threads t < lanes >> levels.
 ///
 /// Neighbours are `apart` slots from each other, a power of two: as many trees are interleaved.
 /// \tparam by_warp  whether a warp has a loop of its own where it suffices; two loops cost more
