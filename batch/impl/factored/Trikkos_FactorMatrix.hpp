@@ -110,6 +110,8 @@ struct FactorMatrix {
       for (std::int64_t p = t; p < factors.chunks; p += threads) multiply_rows(p);
       member.team_barrier();
       if (t == 0) largest = multiply_groups();
+      for (std::int64_t p = t; factors.words_by_chunk() > 0 && p < factors.chunks; p += threads)
+        copy_by_chunk(p);
       if (W > 1) growth = largest_growth(member, staged);
     }
     if (t != 0) return;
@@ -163,6 +165,13 @@ struct FactorMatrix {
     forward.store(factors.product[0] + F::square * p);
     backward.store(factors.product[1] + F::square * p);
     column.store(factors.column_leaves + F::square * p);
+  }
+  KOKKOS_FUNCTION void copy_by_chunk(std::int64_t p) const {
+    const auto word = factors.chunk(p);
+    for (int k = 0; k < F::most_rows; ++k)
+      for (const auto band :
+           {F::leaves_forward, F::inverse, F::lower, F::leaves_backward, F::upper})
+        word(k, band) = k < rows_of(p) ? factors.at(band, k, p) : band == F::upper ? T(-1) : T(0);
   }
   /// Over the chunks of a group. Returns the largest product of all.
   KOKKOS_FUNCTION Real<T> multiply_groups() const {

@@ -4,7 +4,9 @@
 #ifndef TRIKKOS_IMPL_FACTORED_HPP
 #define TRIKKOS_IMPL_FACTORED_HPP
 
+#include <bit>
 #include <impl/factored/Trikkos_FactorMatrix.hpp>
+#include <impl/factored/Trikkos_FactoredInRegisters.hpp>
 #include <impl/factored/Trikkos_FactoredLanes.hpp>
 #include <impl/factored/Trikkos_FactoredOnChip.hpp>
 #include <impl/factored/Trikkos_FactoredStream.hpp>
@@ -74,8 +76,10 @@ class FactoredCall {
       constexpr int each = OnChip::most_of_thread;
       const bool interleaved =
           problem.count() > 1 && problem.b.system_stride < problem.b.row_stride;
-      if constexpr (W == 1)
+      if constexpr (W == 1) {
+        if (interleaved && is_for_registers(problem)) return in_registers(exec, problem, factors);
         if (interleaved && is_for_stream(problem)) return stream(exec, problem, factors);
+      }
       if (interleaved && m_on_chip.fits(each, each, m_on_chip.granted))
         launch<each, true>(exec, problem, factors);
       else if (m_on_chip.fits(each, each))
@@ -102,6 +106,25 @@ class FactoredCall {
     return on_host ? Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory)
                    : m_on_chip.factors(m_shape.periodic, memory);
   }
+  bool is_for_registers(const Problem<T, W>&) const {
+    constexpr int sectors = 64 / sizeof(T);
+    return !m_shape.periodic && m_on_chip.systems_in_registers() >= sectors;
+  }
+  void in_registers(const Exec& exec, const Problem<T, W>& problem,
+                    const Factors<T, W>& factors) const {
+    using Kernel = SolveInRegisters<T>;
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
+    const int systems = m_on_chip.systems_in_registers();
+    const SystemTiles tiles(problem.slab(), systems);
+    const int league = static_cast<int>(tiles.count(problem.count()));
+    Kokkos::parallel_for(
+        "Trikkos::factored::in_registers",
+        light(Teams(exec, league, m_on_chip.threads(systems, 1))
+                  .set_scratch_size(
+                      0, Kokkos::PerTeam(m_on_chip.scratch_bytes_in_registers(systems)))),
+        Kernel{{factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip, systems},
+               std::countr_zero(static_cast<unsigned>(systems))});
+  }
   /// Where fewer of them fit into scratch than make a line of memory, and than a team goes over
   /// twice, and there are enough of them.
   bool is_for_stream(const Problem<T, W>& problem) const {
@@ -112,7 +135,7 @@ class FactoredCall {
   }
   void stream(const Exec& exec, const Problem<T, W>& problem, const Factors<T, W>& factors) const {
     using Stream = StreamFactored<T>;
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Stream::threads, 1>>;
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Stream::registers_for, 1>>;
     const int systems = Stream::systems_for(m_on_chip);
     const SystemTiles tiles(problem.slab(), systems);
     const int league = static_cast<int>(tiles.count(problem.count()));
@@ -120,7 +143,7 @@ class FactoredCall {
         "Trikkos::factored::stream",
         light(Teams(exec, league, Stream::threads)
                   .set_scratch_size(0, Kokkos::PerTeam(Stream::scratch_bytes(m_on_chip, systems)))),
-        Stream{factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip, systems});
+        Stream{{factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip, systems}});
   }
   static constexpr std::int64_t least_in_stream = 1 << 13;
 
@@ -135,11 +158,12 @@ class FactoredCall {
         Teams(exec, league, m_on_chip.threads(systems, each))
             .set_scratch_size(0, Kokkos::PerTeam(m_on_chip.scratch_bytes(systems))),
         Kokkos::Experimental::DesiredOccupancy(m_on_chip.desired_occupancy(
-            systems, each, sizeof(T) * static_cast<std::size_t>(factors.words)))));
+            systems, each,
+            sizeof(T) * static_cast<std::size_t>(factors.words - factors.words_by_chunk())))));
     Kokkos::parallel_for(
         "Trikkos::factored", policy,
-        SolveFactored<T, each, Interleaved, W>{factors, problem.b, problem.x, tiles,
-                                               problem.diagnosis, m_on_chip, systems});
+        SolveFactored<T, each, Interleaved, W>{
+            {factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip, systems}});
   }
 
   Stable m_stable;

@@ -4,9 +4,7 @@
 #ifndef TRIKKOS_IMPL_FACTOREDONCHIP_HPP
 #define TRIKKOS_IMPL_FACTOREDONCHIP_HPP
 
-#include <impl/Trikkos_Method.hpp>
-#include <impl/factored/Trikkos_FactoredShape.hpp>
-#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/factored/Trikkos_FactoredChunks.hpp>
 
 /// \file
 /// Many right-hand sides with one factored matrix on a device. They come to the scratch of a team,
@@ -47,18 +45,13 @@ struct ChunkWords {
 
 /// Each thread has `each` systems.
 template <class T, int each, bool Interleaved, int W = 1>
-struct SolveFactored {
-  using F = Factors<T, W>;
+struct SolveFactored : FactoredChunks<T, each, W> {
+  using Base = FactoredChunks<T, each, W>;
+  using Base::factors, Base::b, Base::x, Base::tiles, Base::shape, Base::systems;
+  using Base::for_each_mine, Base::add_transferred, Base::is_mine, Base::place, Base::post,
+      Base::diagnose;
+  using typename Base::F, typename Base::Values;
   using Words = ChunkWords<T, W>;
-  using Values = T[each][W];  // of neighbouring rows, the newest first
-
-  F factors;
-  Vectors<const T> b;
-  Vectors<T> x;
-  SystemTiles tiles;  // one a team
-  Diagnosis diagnosis;
-  FactoredShape<T, W> shape;
-  int systems;
 
   /// Of a run that is copied in bulk: little else is to be done here.
   static constexpr int bulk = 128;
@@ -95,7 +88,7 @@ struct SolveFactored {
         const auto w = weight[k];
         for_each_mine([&](int j) { add_products(w, y(k, j), v[j]); });
       }
-      entering<true>(member, handed, s, p, v);
+      this->template entering<true>(member, handed, s, p, v);
     }
     const bool corrects = W > 1 && factors.judged() == FactorsAre::stable_if_corrected;
     if (corrects) post(handed_back, s, p, v);
@@ -115,7 +108,7 @@ struct SolveFactored {
     }
     if (corrects) {
       mistaken<true>(member, handed_back, s, p, v);
-      entering<true>(member, handed, s, p, v);
+      this->template entering<true>(member, handed, s, p, v);
       const Words lower = words(F::lower), weight = words(F::leaves_backward);
       for (int k = 0; k < m; ++k) {
         const auto l = lower[k], w = weight[k];
@@ -152,7 +145,7 @@ struct SolveFactored {
           add_transferred(factors.column_leaves, p, ends[j], leaves[j]);
         });
     }
-    entering<false>(member, handed_back, s, p, leaves);
+    this->template entering<false>(member, handed_back, s, p, leaves);
     if (corrects) post(handed, s, p, leaves);
     Real<T> probe[each] = {};
     const Words upper = words(F::upper);
@@ -167,7 +160,7 @@ struct SolveFactored {
     }
     if (corrects) {
       mistaken<false>(member, handed, s, p, leaves);
-      entering<false>(member, handed_back, s, p, leaves);
+      this->template entering<false>(member, handed_back, s, p, leaves);
       for (int k = m - 1; k >= 0; --k) {
         const auto u = upper[k];
         for_each_mine([&](int j) {
@@ -178,8 +171,10 @@ struct SolveFactored {
       }
     }
     for_each_mine([&](int j) {
-      if (!(probe[j] == 0) && s + j * apart < here)
-        diagnose(first + s + j * apart, begin, m, mine + j * next, step);
+      if (probe[j] == 0 || s + j * apart >= here) return;
+      int bad = 0;
+      while (bad < m && finite_probe(y(bad, j)) == 0) ++bad;
+      diagnose(first + s + j * apart, begin, m, bad);
     });
     Staging<Member>::template store<Interleaved, bulk>(member, runs<T>(tile, x, first, here));
   }
@@ -194,79 +189,9 @@ struct SolveFactored {
     else
       return {tile, from, here, shape.n, shape.pitch(), all.system_stride, all.row_stride};
   }
-  template <class Each>
-  KOKKOS_FORCEINLINE_FUNCTION static void for_each_mine(const Each& f) {
-    if constexpr (each == 1) {  // nvcc keeps arrays that a loop of one turn indexes
-      f(0);
-    } else {
-      TRIKKOS_UNROLL(each)
-      for (int j = 0; j < each; ++j) f(j);
-    }
-  }
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION static void add_products(const Row& weight, const T& y, T (&to)[W]) {
     for (int i = 0; i < W; ++i) to[i] = fused(weight(i), y, to[i]);
-  }
-  /// to += the i-th of matrices times v
-  KOKKOS_FORCEINLINE_FUNCTION static void add_transferred(const T* matrices, int i, const T (&v)[W],
-                                                          T (&to)[W]) {
-    for (int r = 0; r < W; ++r)
-      for (int c = 0; c < W; ++c) to[r] = fused(matrices[(i * W + r) * W + c], v[c], to[r]);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_mine(int s, int p) const {
-    return p < shape.chunks && s < systems / each;
-  }
-  /// Where the r-th value that a chunk or a group hands on is, of the j-th system.
-  KOKKOS_FORCEINLINE_FUNCTION int place(int p, int r, int s, int j) const {
-    return (p * W + r) * systems + s + j * (systems / each);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void post(T* handed, int s, int p, const Values& v) const {
-    if (!is_mine(s, p)) return;
-    for_each_mine([&](int j) {
-      for (int r = 0; r < W; ++r) handed[place(p, r, s, j)] = v[j][r];
-    });
-  }
-  /// From what leaves a chunk to what enters it: Horner's rule over what leaves the chunks before
-  /// it in its group, and over the groups before that.
-  template <bool forward, class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void entering(const Member& member, T* handed, int s, int p,
-                                            Values& v) const {
-    constexpr int way = forward ? 0 : 1;
-    const int chunks = shape.chunks, g = p >> shape.group_bits, start = g << shape.group_bits;
-    const int past = start + (1 << shape.group_bits), end = past < chunks ? past : chunks;
-    post(handed, s, p, v);
-    member.team_barrier();
-    Values leaving;
-    assign(leaving, v);
-    if (is_mine(s, p)) horner<forward>(handed, s, factors.product[way], start, p, end, v);
-    if (shape.groups() == 1) return;
-
-    T* const of_groups = handed + place(chunks, 0, 0, 0);
-    if (is_mine(s, p) && p == (forward ? end - 1 : start)) {
-      for_each_mine([&](int j) { add_transferred(factors.product[way], p, v[j], leaving[j]); });
-      post(of_groups, s, g, leaving);
-    }
-    member.team_barrier();
-    if (!is_mine(s, p)) return;
-    Values before;
-    horner<forward>(of_groups, s, factors.group_product[way], 0, g, shape.groups(), before);
-    for_each_mine([&](int j) { add_transferred(factors.product_before[way], p, before[j], v[j]); });
-  }
-  /// Over [start, at) forward, (at, end) backward.
-  template <bool forward>
-  KOKKOS_FORCEINLINE_FUNCTION void horner(const T* handed, int s, const T* product, int start,
-                                          int at, int end, Values& v) const {
-    for_each_mine([&](int j) {
-      for (T& value : v[j]) value = T(0);
-    });
-    TRIKKOS_UNROLL(2)
-    for (int i = forward ? start : end - 1; forward ? i < at : i > at; i += forward ? 1 : -1)
-      for_each_mine([&](int j) {
-        T leaving[W];
-        for (int r = 0; r < W; ++r) leaving[r] = handed[place(i, r, s, j)];
-        add_transferred(product, i, v[j], leaving);
-        for (int r = 0; r < W; ++r) v[j][r] = leaving[r];
-      });
   }
   /// From what did leave a chunk to what that is more than its neighbour has posted as entering.
   template <bool forward, class Member>
@@ -303,22 +228,6 @@ struct SolveFactored {
     }
     member.team_barrier();
     if (is_mine(s, p)) add(of_groups, 0, shape.groups());
-  }
-  KOKKOS_FORCEINLINE_FUNCTION static void assign(Values& to, const Values& from) {
-    for_each_mine([&](int j) {
-      for (int r = 0; r < W; ++r) to[j][r] = from[j][r];
-    });
-  }
-  /// What is not finite is reported where it is first seen: in b, which is still what it was, and
-  /// in x.
-  KOKKOS_FUNCTION void diagnose(std::int64_t k, int begin, int m, const T* mine, int step) const {
-    const Diagnosis found = diagnosis.of(k, shape.n);
-    found.mark_suspect();
-    const Strided<const T> rhs = b[k].from(begin);
-    for (int i = m - 1; i >= 0; --i) {
-      if (!(finite_probe(mine[i * step]) == 0)) found.report_solution(begin + i);
-      if (!(finite_probe(rhs[i]) == 0)) found.report(Status::Reason::not_finite, begin + i);
-    }
   }
 };
 

@@ -16,7 +16,7 @@ template <class T, int W = 1>
 struct FactoredShape {
   /// Of a chunk. Odd: threads that read rows an even number of words apart compete for the banks of
   /// scratch.
-  static constexpr int most_rows = 17;
+  static constexpr int most_rows = Factors<T, W>::most_rows;
   static constexpr int most_threads = 512, wanted_threads = 128;
 
   int n = 0, rows = 0, chunks = 0;  // no chunks: a team cannot hold a system
@@ -63,6 +63,18 @@ struct FactoredShape {
     for (int s = 2 * each; s / each * chunks <= wanted_threads && fits(s, each); s += each)
       if (s * threads(best, each) > best * threads(s, each)) best = s;
     return best;
+  }
+  /// Interleaved, each thread a chunk in registers: as many as memory moves at a time, if there are
+  /// threads for them; of short ones more.
+  int systems_in_registers() const {
+    constexpr int line = 128 / sizeof(T);
+    int s = line;
+    while (s * chunks < 2 * wanted_threads) s *= 2;
+    while (s > 1 && s * chunks > most_threads) s /= 2;
+    return s;
+  }
+  std::size_t scratch_bytes_in_registers(int systems) const {
+    return sizeof(T) * 2 * static_cast<std::size_t>(handed_words(systems)) + staging_alignment;
   }
   /// In percent of an SM's threads: where so many teams would share it that no cache is left for
   /// the factors, which are read from the L2 cache then, less than could be. (sm_90: 256 KiB for

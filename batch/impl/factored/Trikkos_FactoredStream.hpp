@@ -4,9 +4,7 @@
 #ifndef TRIKKOS_IMPL_FACTOREDSTREAM_HPP
 #define TRIKKOS_IMPL_FACTOREDSTREAM_HPP
 
-#include <impl/Trikkos_Method.hpp>
-#include <impl/factored/Trikkos_FactoredShape.hpp>
-#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/factored/Trikkos_FactoredChunks.hpp>
 
 /// \file
 /// Interleaved right-hand sides with one factored tridiagonal matrix on a device, where scratch
@@ -21,17 +19,12 @@ namespace Trikkos::Impl {
 
 /// Of open systems.
 template <class T>
-struct StreamFactored {
-  using F = Factors<T>;
+struct StreamFactored : FactoredChunks<T, 1> {
+  using Base = FactoredChunks<T, 1>;
+  using Base::factors, Base::b, Base::x, Base::tiles, Base::shape, Base::systems;
   static constexpr int threads = 128;
-
-  F factors;
-  Vectors<const T> b;
-  Vectors<T> x;
-  SystemTiles tiles;  // one a team
-  Diagnosis diagnosis;
-  FactoredShape<T> shape;
-  int systems;
+  /// So many threads of an SM.
+  static constexpr int registers_for = sizeof(T) > 8 ? 384 : 512;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
@@ -41,29 +34,20 @@ struct StreamFactored {
     const bool exists = s < these.count;
     const std::int64_t system = these.first + (exists ? s : 0);
     const Strided<const T> rhs = b[system];
-    T* const scratch = team_scratch<T>(member);
+    const Strided<T> solution = x[system];
     // of a chunk: what leaves it, and then what enters it; words of all systems side by side
-    T* const forward = scratch + s;
+    T* const forward = team_scratch<T>(member) + s;
     T* const backward = forward + chunks * systems;
     T* const of_groups = backward + chunks * systems;
-    T* const y = scratch + handed_words(shape, systems) + t;  // of this thread
-    const std::int64_t to_lower = away(F::lower), to_upper = away(F::upper),
-                       to_weight = away(F::leaves_backward);
+    const auto load = [&](int p) {
+      return ChunkInRegisters<T>(&rhs[p * shape.rows], rhs.stride, rows_of(p));
+    };
 
     for (int p = lane; p < chunks; p += lanes) {
-      const int m = rows_of(p);
-      const T* from = &rhs[p * shape.rows];
-      const T* inverse = factors.band[F::inverse] + p;
-      T z(0), leaves(0);
-      TRIKKOS_UNROLL(8)
-      for (int k = 0; k < m; ++k) {
-        z = fused(-inverse[to_lower], z, product(*inverse, *from));
-        leaves = fused(inverse[to_weight], z, leaves);
-        from += rhs.stride;
-        inverse += chunks;
-      }
-      forward[p * systems] = z;
-      backward[p * systems] = leaves;
+      const auto word = factors.chunk(p);
+      ChunkInRegisters<T> chunk = load(p);
+      forward[p * systems] = chunk.leaves_forward(word);
+      backward[p * systems] = chunk.sweep_forward(word, T(0));
     }
     member.team_barrier();
     chain<0>(member, lane, lanes, forward, of_groups, [&](int p, const T& enters) {
@@ -73,38 +57,20 @@ struct StreamFactored {
     chain<1>(member, lane, lanes, backward, of_groups, [](int, const T&) {});
     if (!exists) return;
 
-    const Strided<T> solution = x[system];
-    for (int p = lane; p < chunks; p += lanes) {
-      const int m = rows_of(p);
-      const T* from = &rhs[p * shape.rows];
-      const T* inverse = factors.band[F::inverse] + p;
-      T z = forward[p * systems];
-      TRIKKOS_UNROLL(8)
-      for (int k = 0; k < m; ++k) {
-        z = fused(-inverse[to_lower], z, product(*inverse, *from));
-        y[k * threads] = z;
-        from += rhs.stride;
-        inverse += chunks;
-      }
-      T v = backward[p * systems];
-      Real<T> probe(0);
-      TRIKKOS_UNROLL(8)
-      for (int k = m - 1; k >= 0; --k) {
-        inverse -= chunks;
-        v = fused(-inverse[to_upper], v, y[k * threads]);
-        y[k * threads] = v;
-        probe += finite_probe(v);
-      }
-      if (!(probe == 0)) diagnose(system, p, m, y, rhs);
-      T* to = &solution[p * shape.rows];
-      TRIKKOS_UNROLL(8)
-      for (int k = 0; k < m; ++k, to += solution.stride) *to = y[k * threads];
+    // backwards: the chunks that were read last may still be in the cache
+    for (int i = (chunks - 1) / lanes; i >= 0; --i) {
+      const int p = i * lanes + lane, m = rows_of(p), begin = p * shape.rows;
+      if (m <= 0) continue;
+      const auto word = factors.chunk(p);
+      ChunkInRegisters<T> chunk = load(p);
+      chunk.sweep_forward(word, forward[p * systems]);
+      const Real<T> probe = chunk.sweep_backward(word, backward[p * systems]);
+      if (!(probe == 0)) this->diagnose(system, begin, m, chunk.first_bad(m));
+      chunk.store(&solution[begin], solution.stride, m);
     }
   }
   static std::size_t scratch_bytes(const FactoredShape<T>& shape, int systems) {
-    return sizeof(T) *
-               static_cast<std::size_t>(handed_words(shape, systems) + threads * shape.rows) +
-           alignof(T);
+    return sizeof(T) * static_cast<std::size_t>(handed_words(shape, systems)) + alignof(T);
   }
   /// Of a team: a line of memory, or as much of one as fits into scratch.
   static int systems_for(const FactoredShape<T>& shape) {
@@ -119,10 +85,6 @@ struct StreamFactored {
  private:
   static KOKKOS_INLINE_FUNCTION int handed_words(const FactoredShape<T>& shape, int systems) {
     return systems * (2 * shape.chunks + shape.groups());
-  }
-  /// From 1/p to another word of the same row.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t away(int band) const {
-    return factors.band[band] - factors.band[F::inverse];
   }
   KOKKOS_FORCEINLINE_FUNCTION int rows_of(int p) const {
     const int left = shape.n - p * shape.rows;
@@ -157,18 +119,6 @@ struct StreamFactored {
       });
     }
     member.team_barrier();
-  }
-  /// What is not finite is reported where it is first seen: in b, which is still what it was, and
-  /// in x.
-  KOKKOS_FUNCTION void diagnose(std::int64_t system, int p, int m, const T* y,
-                                const Strided<const T>& rhs) const {
-    const Diagnosis found = diagnosis.of(system, shape.n);
-    found.mark_suspect();
-    const int begin = p * shape.rows;
-    for (int k = m - 1; k >= 0; --k) {
-      if (!(finite_probe(y[k * threads]) == 0)) found.report_solution(begin + k);
-      if (!(finite_probe(rhs[begin + k]) == 0)) found.report(Status::Reason::not_finite, begin + k);
-    }
   }
 };
 
