@@ -69,15 +69,17 @@ void expect_solved_with_plan(const HostSystem<T>& A, std::int64_t count, const O
     expect_solved_with_plan(A, count, options, expected, layout, layout);
 }
 
-/// Around the rows of a chunk, of a group of chunks, and of a team.
-constexpr std::int64_t sizes_of_factored[] = {1,  2,  3,  4,   5,   16,  17,  18,  33,  34,   35,
-                                              51, 52, 64, 100, 153, 154, 255, 256, 289, 1000, 4096};
+/// Around the rows of a chunk, of a group of chunks, of a team, and of as many chunks as a team has
+/// in registers.
+constexpr std::int64_t sizes_of_factored[] = {1,   2,   3,   4,   5,    16,   17,   18,  33,
+                                              34,  35,  51,  52,  64,   100,  153,  154, 255,
+                                              256, 289, 544, 545, 1000, 1088, 1089, 4096};
 
 template <class T>
 void factored_sizes() {
   for (const std::int64_t n : sizes_of_factored)
     for (const auto boundary : {Boundary::open, Boundary::periodic}) {
-      if (sizeof(T) != 8 && n > 300) continue;
+      if (sizeof(T) != 8 && n > 600) continue;
       const auto A = gallery<T>(Gallery::uniform_dominant, n, 1, boundary);
       expect_solved_with_plan(A, 35, Options{}, {Algorithm::factored, 1e-15});
       expect_solved_with_plan(A, 9, Options{}.algorithm(Algorithm::thomas),
@@ -244,8 +246,8 @@ TEST(TEST_CATEGORY, factored_in_place) {
     }
 }
 
-/// So many interleaved ones that a device reads them twice, rather than a few at a time: with a
-/// few that repeat.
+/// Many interleaved ones, with a few that repeat: up to 1088 rows (544 in float) a device has them
+/// in registers, longer ones it reads twice, rather than a few at a time.
 template <class T>
 void factored_streams(std::int64_t n) {
   SCOPED_TRACE(n);
@@ -290,9 +292,10 @@ void factored_streams(std::int64_t n) {
   }
 }
 TEST(TEST_CATEGORY, factored_streams) {
-  for (const std::int64_t n : {351, 1000, 1024, 3000}) factored_streams<double>(n);
+  for (const std::int64_t n : {351, 1000, 1089, 3000}) factored_streams<double>(n);
   factored_streams<float>(701);
   factored_streams<Kokkos::complex<double>>(176);
+  factored_streams<Kokkos::complex<double>>(2200);
 }
 
 /// What is not finite is named, and spoils no other right-hand side.

@@ -77,7 +77,7 @@ class FactoredCall {
       const bool interleaved =
           problem.count() > 1 && problem.b.system_stride < problem.b.row_stride;
       if constexpr (W == 1) {
-        if (interleaved && is_for_registers(problem)) return in_registers(exec, problem, factors);
+        if (interleaved && is_for_registers()) return in_registers(exec, problem, factors);
         if (interleaved && is_for_stream(problem)) return stream(exec, problem, factors);
       }
       if (interleaved && m_on_chip.fits(each, each, m_on_chip.granted))
@@ -106,9 +106,10 @@ class FactoredCall {
     return on_host ? Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory)
                    : m_on_chip.factors(m_shape.periodic, memory);
   }
-  bool is_for_registers(const Problem<T, W>&) const {
-    constexpr int sectors = 64 / sizeof(T);
-    return !m_shape.periodic && m_on_chip.systems_in_registers() >= sectors;
+  /// Interleaved systems of which a team has at least as many as memory moves at a time.
+  bool is_for_registers() const {
+    constexpr int moved = 64 / sizeof(T);
+    return !m_shape.periodic && m_on_chip.systems_in_registers() >= moved;
   }
   void in_registers(const Exec& exec, const Problem<T, W>& problem,
                     const Factors<T, W>& factors) const {
@@ -125,8 +126,8 @@ class FactoredCall {
         Kernel{{factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip, systems},
                std::countr_zero(static_cast<unsigned>(systems))});
   }
-  /// Where fewer of them fit into scratch than make a line of memory, and than a team goes over
-  /// twice, and there are enough of them.
+  /// Longer ones, of which fewer fit into scratch than make a line of memory, and than a team goes
+  /// over twice, and there are enough of them.
   bool is_for_stream(const Problem<T, W>& problem) const {
     constexpr int line = 128 / sizeof(T);
     const int systems = StreamFactored<T>::systems_for(m_on_chip);

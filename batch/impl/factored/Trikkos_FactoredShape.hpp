@@ -64,11 +64,10 @@ struct FactoredShape {
       if (s * threads(best, each) > best * threads(s, each)) best = s;
     return best;
   }
-  /// Interleaved, each thread a chunk in registers: as many as memory moves at a time, if there are
-  /// threads for them; of short ones more.
+  /// Interleaved ones whose chunks are in registers, each of a thread: a line of memory, of short
+  /// ones more, of long ones as much as there are threads for.
   int systems_in_registers() const {
-    constexpr int line = 128 / sizeof(T);
-    int s = line;
+    int s = 128 / sizeof(T);
     while (s * chunks < 2 * wanted_threads) s *= 2;
     while (s > 1 && s * chunks > most_threads) s /= 2;
     return s;

@@ -34,7 +34,6 @@ struct StreamFactored : FactoredChunks<T, 1> {
     const bool exists = s < these.count;
     const std::int64_t system = these.first + (exists ? s : 0);
     const Strided<const T> rhs = b[system];
-    const Strided<T> solution = x[system];
     // of a chunk: what leaves it, and then what enters it; words of all systems side by side
     T* const forward = team_scratch<T>(member) + s;
     T* const backward = forward + chunks * systems;
@@ -57,6 +56,7 @@ struct StreamFactored : FactoredChunks<T, 1> {
     chain<1>(member, lane, lanes, backward, of_groups, [](int, const T&) {});
     if (!exists) return;
 
+    const Strided<T> solution = x[system];
     // backwards: the chunks that were read last may still be in the cache
     for (int i = (chunks - 1) / lanes; i >= 0; --i) {
       const int p = i * lanes + lane, m = rows_of(p), begin = p * shape.rows;
