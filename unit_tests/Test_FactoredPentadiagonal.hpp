@@ -81,9 +81,9 @@ void expect_solved_with_plan(const HostPentadiagonal<T>& A, std::int64_t count,
 constexpr Expected good{Algorithm::factored, 1e-15};
 
 /// Around the matrix's own width, the rows of a chunk, of a group of chunks, and of a team.
-constexpr std::int64_t sizes_of_factors[] = {1,  2,   3,   4,   5,   6,   7,   16,   17,
-                                             18, 19,  33,  34,  35,  36,  51,  63,   64,
-                                             65, 100, 154, 255, 256, 289, 290, 1000, 4096};
+constexpr std::int64_t sizes_of_factors[] = {1,   2,   3,   4,   5,   6,   7,    16,   17,   18,
+                                             19,  33,  34,  35,  36,  51,  63,   64,   65,   100,
+                                             154, 255, 256, 289, 290, 545, 1000, 1088, 1089, 4096};
 
 template <class T>
 void sizes_are_solved_with_factors() {

@@ -166,12 +166,16 @@ struct FactorMatrix {
     backward.store(factors.product[1] + F::square * p);
     column.store(factors.column_leaves + F::square * p);
   }
+  /// A row that a chunk lacks hands on what enters, for W = 1; for more it is jumped over.
   KOKKOS_FUNCTION void copy_by_chunk(std::int64_t p) const {
     const auto word = factors.chunk(p);
+    const int lacking = F::most_rows - static_cast<int>(rows_of(p));
     for (int k = 0; k < F::most_rows; ++k)
-      for (const auto band :
-           {F::leaves_forward, F::inverse, F::lower, F::leaves_backward, F::upper})
-        word(k, band) = k < rows_of(p) ? factors.at(band, k, p) : band == F::upper ? T(-1) : T(0);
+      for (int band = 0; band < F::bands; ++band)
+        if (band < F::column || band >= F::leaves_forward)
+          word(k, band) = k >= lacking       ? factors.at(band, k - lacking, p)
+                          : band == F::lower ? T(-1)
+                                             : T(0);
   }
   /// Over the chunks of a group. Returns the largest product of all.
   KOKKOS_FUNCTION Real<T> multiply_groups() const {

@@ -76,10 +76,9 @@ class FactoredCall {
       constexpr int each = OnChip::most_of_thread;
       const bool interleaved =
           problem.count() > 1 && problem.b.system_stride < problem.b.row_stride;
-      if constexpr (W == 1) {
-        if (interleaved && is_for_registers()) return in_registers(exec, problem, factors);
+      if (interleaved && is_for_registers()) return in_registers(exec, problem, factors);
+      if constexpr (W == 1)
         if (interleaved && is_for_stream(problem)) return stream(exec, problem, factors);
-      }
       if (interleaved && m_on_chip.fits(each, each, m_on_chip.granted))
         launch<each, true>(exec, problem, factors);
       else if (m_on_chip.fits(each, each))
@@ -109,11 +108,11 @@ class FactoredCall {
   /// Interleaved systems of which a team has at least as many as memory moves at a time.
   bool is_for_registers() const {
     constexpr int moved = 64 / sizeof(T);
-    return !m_shape.periodic && m_on_chip.systems_in_registers() >= moved;
+    return W * sizeof(T) <= 16 && !m_shape.periodic && m_on_chip.systems_in_registers() >= moved;
   }
   void in_registers(const Exec& exec, const Problem<T, W>& problem,
                     const Factors<T, W>& factors) const {
-    using Kernel = SolveInRegisters<T>;
+    using Kernel = SolveInRegisters<T, W>;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
     const int systems = m_on_chip.systems_in_registers();
     const SystemTiles tiles(problem.slab(), systems);

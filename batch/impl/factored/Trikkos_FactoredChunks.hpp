@@ -82,6 +82,18 @@ struct FactoredChunks {
     horner<forward>(of_groups, s, factors.group_product[way], 0, g, shape.groups(), before);
     for_each_mine([&](int j) { add_transferred(factors.product_before[way], p, before[j], v[j]); });
   }
+  /// From what did leave a chunk to what that is more than its neighbour has posted as entering.
+  template <bool forward, class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void mistaken(const Member& member, const T* entered, int s, int p,
+                                            Values& v) const {
+    member.team_barrier();
+    const int q = forward ? p + 1 : p - 1;
+    const bool has_neighbour = is_mine(s, p) && q >= 0 && q < shape.chunks;
+    for_each_mine([&](int j) {
+      for (int r = 0; r < W; ++r)
+        v[j][r] = has_neighbour ? v[j][r] - entered[place(q, r, s, j)] : T(0);
+    });
+  }
   /// What is not finite is reported where it is first seen: in b, which is still what it was, and
   /// in x, of whose m rows from `begin` on that is row `bad`.
   KOKKOS_FUNCTION void diagnose(std::int64_t system, int begin, int m, int bad) const {
@@ -117,66 +129,103 @@ struct FactoredChunks {
   }
 };
 
-/// The rows of a chunk of an open tridiagonal matrix in the registers of a thread: of b, then of y,
-/// then of x. `word`: the words of the chunk; where it has fewer rows, they do nothing.
-template <class T>
+/// The rows of a chunk of an open matrix in the registers of a thread: of b, then of y, then of x.
+/// Those that it lacks come first, so that both sweeps end and begin with rows that exist. `word`:
+/// the words of the chunk.
+template <class T, int W = 1>
 struct ChunkInRegisters {
-  using F = Factors<T>;
+  using F = Factors<T, W>;
+  using Words = typename F::Chunk;
   static constexpr int rows = F::most_rows;
 
   T y[rows];
+  int lacking;
 
-  KOKKOS_FORCEINLINE_FUNCTION ChunkInRegisters(const T* from, std::int64_t stride, int m) {
+  KOKKOS_FORCEINLINE_FUNCTION ChunkInRegisters(const T* from, std::int64_t stride, int count)
+      : lacking(rows - count) {
+    from -= lacking * stride;
     TRIKKOS_UNROLL(rows)
     for (int k = 0; k < rows; ++k) {
       y[k] = T(0);
-      if (k < m) y[k] = *from;
+      if (k >= lacking) y[k] = *from;
       from += stride;
     }
   }
-  KOKKOS_FORCEINLINE_FUNCTION void store(T* to, std::int64_t stride, int m) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store(T* to, std::int64_t stride) const {
+    to -= lacking * stride;
     TRIKKOS_UNROLL(rows)
     for (int k = 0; k < rows; ++k) {
-      if (k < m) *to = y[k];
+      if (k >= lacking) *to = y[k];
       to += stride;
     }
   }
   /// What leaves it if nothing enters.
-  KOKKOS_FORCEINLINE_FUNCTION T leaves_forward(const typename F::Chunk& word) const {
-    T sum(0);
+  KOKKOS_FORCEINLINE_FUNCTION void leaves_forward(const Words& word, T (&leaves)[W]) const {
     TRIKKOS_UNROLL(rows)
-    for (int k = 0; k < rows; ++k) sum = fused(word(k, F::leaves_forward), y[k], sum);
-    return sum;
+    for (int k = 0; k < rows; ++k) add(word, F::leaves_forward, k, y[k], leaves);
   }
-  /// The sweep, and what will leave the chunk backward if nothing enters there.
-  KOKKOS_FORCEINLINE_FUNCTION T sweep_forward(const typename F::Chunk& word, T enters) {
-    T leaves(0);
+  /// The sweep, from what enters to what leaves the chunk; and what will leave it backward if
+  /// nothing enters there.
+  KOKKOS_FORCEINLINE_FUNCTION void sweep_forward(const Words& word, T (&v)[W], T (&leaves)[W]) {
     TRIKKOS_UNROLL(rows)
     for (int k = 0; k < rows; ++k) {
-      y[k] = fused(-word(k, F::lower), enters, product(word(k, F::inverse), y[k]));
-      enters = y[k];
-      leaves = fused(word(k, F::leaves_backward), y[k], leaves);
+      if (is_lacking(k)) continue;
+      next(word, F::lower, k, product(word(k, F::inverse), y[k]), v);
+      add(word, F::leaves_backward, k, v[0], leaves);
+      y[k] = v[0];
     }
-    return leaves;
   }
-  /// Returns zero where all are finite.
-  KOKKOS_FORCEINLINE_FUNCTION Real<T> sweep_backward(const typename F::Chunk& word, T enters) {
-    Real<T> probe(0);
+  KOKKOS_FORCEINLINE_FUNCTION void sweep_backward(const Words& word, T (&v)[W]) {
     TRIKKOS_UNROLL(rows)
     for (int k = rows - 1; k >= 0; --k) {
-      y[k] = fused(-word(k, F::upper), enters, y[k]);
-      enters = y[k];
-      probe += finite_probe(y[k]);
+      if (is_lacking(k)) continue;
+      next(word, F::upper, k, y[k], v);
+      y[k] = v[0];
     }
-    return probe;
   }
-  /// The first of m rows that is not finite, or m.
-  KOKKOS_FORCEINLINE_FUNCTION int first_bad(int m) const {
-    int bad = m;
+  /// What more makes of the rows if v enters than they were swept with.
+  KOKKOS_FORCEINLINE_FUNCTION void correct_forward(const Words& word, T (&v)[W], T (&leaves)[W]) {
+    TRIKKOS_UNROLL(rows)
+    for (int k = 0; k < rows; ++k) {
+      if (is_lacking(k)) continue;
+      next(word, F::lower, k, T(0), v);
+      add(word, F::leaves_backward, k, v[0], leaves);
+      y[k] += v[0];
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void correct_backward(const Words& word, T (&v)[W]) {
+    TRIKKOS_UNROLL(rows)
+    for (int k = rows - 1; k >= 0; --k) {
+      if (is_lacking(k)) continue;
+      next(word, F::upper, k, T(0), v);
+      y[k] += v[0];
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_finite() const {
+    Real<T> probe(0);
+    TRIKKOS_UNROLL(rows)
+    for (int k = 0; k < rows; ++k) probe += finite_probe(y[k]);
+    return probe == 0;
+  }
+  /// The first row that is not finite, or as many as there are.
+  KOKKOS_FORCEINLINE_FUNCTION int first_bad() const {
+    int bad = rows;
     TRIKKOS_UNROLL(rows)
     for (int k = rows - 1; k >= 0; --k)
-      if (k < m && !(finite_probe(y[k]) == 0)) bad = k;
-    return bad;
+      if (k >= lacking && !(finite_probe(y[k]) == 0)) bad = k;
+    return bad - lacking;
+  }
+
+ private:
+  /// For W = 1 the words see to that.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_lacking(int k) const { return W > 1 && k < lacking; }
+  KOKKOS_FORCEINLINE_FUNCTION static void next(const Words& word, int multiplier, int k, const T& v,
+                                               T (&values)[W]) {
+    push_next(values, v, [&](int t) { return word(k, multiplier + t); });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void add(const Words& word, int weight, int k, const T& v,
+                                              T (&to)[W]) {
+    for (int i = 0; i < W; ++i) to[i] = fused(word(k, weight + i), v, to[i]);
   }
 };
 

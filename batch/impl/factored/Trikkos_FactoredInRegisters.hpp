@@ -7,23 +7,23 @@
 #include <impl/factored/Trikkos_FactoredChunks.hpp>
 
 /// \file
-/// Interleaved right-hand sides with one factored open tridiagonal matrix on a device: as in
-/// Trikkos_FactoredOnChip.hpp, but that threads have their chunks in registers, where rows of
-/// neighbours lie side by side in memory anyway. Words of factors lie one behind the other for each
-/// chunk, so that the compiler knows how far from each other: addresses are most of the
-/// instructions otherwise.
+/// Interleaved right-hand sides with one factored open matrix on a device: as in
+/// Trikkos_FactoredOnChip.hpp, but that threads have their chunks in registers, as rows of
+/// neighbours lie side by side in memory anyway. The words of factors lie there in the order in
+/// which a chunk is swept over, so that the compiler knows how far they are from each other:
+/// addresses are most of the instructions otherwise.
 ///
-/// Traffic: 1 word an unknown read, 1 written; factors, 5 words a row, come through the cache.
+/// Traffic: 1 word an unknown read, 1 written; factors, 4W + 1 words a row, come through the cache.
 
 namespace Trikkos::Impl {
 
-template <class T>
-struct SolveInRegisters : FactoredChunks<T, 1> {
-  using Base = FactoredChunks<T, 1>;
-  using Base::factors, Base::b, Base::x, Base::tiles, Base::shape, Base::systems;
+template <class T, int W = 1>
+struct SolveInRegisters : FactoredChunks<T, 1, W> {
+  using Base = FactoredChunks<T, 1, W>;
+  using Base::factors, Base::b, Base::x, Base::tiles, Base::shape, Base::systems, Base::post;
   using typename Base::Values;
   /// So many threads of an SM: more have too few registers each, fewer wait for memory together.
-  static constexpr int registers_for = sizeof(T) > 8 ? 512 : sizeof(T) > 4 ? 768 : 1024;
+  static constexpr int registers_for = W * sizeof(T) > 8 ? 512 : sizeof(T) > 4 ? 768 : 1024;
 
   int systems_bits;  // systems are a power of two
 
@@ -37,19 +37,33 @@ struct SolveInRegisters : FactoredChunks<T, 1> {
     T* const handed_back = handed + shape.handed_words(systems);
     const Vectors<const T> rhs = b.block(these.first);
     const auto word = factors.chunk(p < shape.chunks ? p : 0);
+    const bool corrects = W > 1 && factors.judged() == FactorsAre::stable_if_corrected;
 
-    ChunkInRegisters<T> chunk(rhs.data + (s * rhs.system_stride + begin * rhs.row_stride),
-                              rhs.row_stride, m);
-    Values v = {{chunk.leaves_forward(word)}};
+    ChunkInRegisters<T, W> chunk(rhs.data + (s * rhs.system_stride + begin * rhs.row_stride),
+                                 rhs.row_stride, m);
+    Values v = {}, leaves = {};
+    chunk.leaves_forward(word, v[0]);
     this->template entering<true>(member, handed, s, p, v);
-    v[0][0] = chunk.sweep_forward(word, v[0][0]);
-    this->template entering<false>(member, handed_back, s, p, v);
-    const Real<T> probe = chunk.sweep_backward(word, v[0][0]);
+    if (corrects) post(handed_back, s, p, v);
+    chunk.sweep_forward(word, v[0], leaves[0]);
+    if (corrects) {
+      this->template mistaken<true>(member, handed_back, s, p, v);
+      this->template entering<true>(member, handed, s, p, v);
+      chunk.correct_forward(word, v[0], leaves[0]);
+    }
+    this->template entering<false>(member, handed_back, s, p, leaves);
+    if (corrects) post(handed, s, p, leaves);
+    chunk.sweep_backward(word, leaves[0]);
+    if (corrects) {
+      this->template mistaken<false>(member, handed, s, p, leaves);
+      this->template entering<false>(member, handed_back, s, p, leaves);
+      chunk.correct_backward(word, leaves[0]);
+    }
     if (m == 0) return;
-    if (!(probe == 0)) this->diagnose(these.first + s, begin, m, chunk.first_bad(m));
+    if (!chunk.is_finite()) this->diagnose(these.first + s, begin, m, chunk.first_bad());
     const Vectors<T> solution = x.block(these.first);
     chunk.store(solution.data + (s * solution.system_stride + begin * solution.row_stride),
-                solution.row_stride, m);
+                solution.row_stride);
   }
 };
 

@@ -107,7 +107,7 @@ struct SolveFactored : FactoredChunks<T, each, W> {
       }
     }
     if (corrects) {
-      mistaken<true>(member, handed_back, s, p, v);
+      this->template mistaken<true>(member, handed_back, s, p, v);
       this->template entering<true>(member, handed, s, p, v);
       const Words lower = words(F::lower), weight = words(F::leaves_backward);
       for (int k = 0; k < m; ++k) {
@@ -159,7 +159,7 @@ struct SolveFactored : FactoredChunks<T, each, W> {
       });
     }
     if (corrects) {
-      mistaken<false>(member, handed, s, p, leaves);
+      this->template mistaken<false>(member, handed, s, p, leaves);
       this->template entering<false>(member, handed_back, s, p, leaves);
       for (int k = m - 1; k >= 0; --k) {
         const auto u = upper[k];
@@ -192,18 +192,6 @@ struct SolveFactored : FactoredChunks<T, each, W> {
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION static void add_products(const Row& weight, const T& y, T (&to)[W]) {
     for (int i = 0; i < W; ++i) to[i] = fused(weight(i), y, to[i]);
-  }
-  /// From what did leave a chunk to what that is more than its neighbour has posted as entering.
-  template <bool forward, class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void mistaken(const Member& member, const T* entered, int s, int p,
-                                            Values& v) const {
-    member.team_barrier();
-    const int q = forward ? p + 1 : p - 1;
-    const bool has_neighbour = is_mine(s, p) && q >= 0 && q < shape.chunks;
-    for_each_mine([&](int j) {
-      for (int r = 0; r < W; ++r)
-        v[j][r] = has_neighbour ? v[j][r] - entered[place(q, r, s, j)] : T(0);
-    });
   }
   /// Over the chunks of a system.
   template <class Member>

@@ -68,7 +68,7 @@ struct FactoredShape {
   /// ones more, of long ones as much as there are threads for.
   int systems_in_registers() const {
     int s = 128 / sizeof(T);
-    while (s * chunks < 2 * wanted_threads) s *= 2;
+    while (s * chunks < 2 / W * wanted_threads) s *= 2;
     while (s > 1 && s * chunks > most_threads) s /= 2;
     return s;
   }

@@ -45,8 +45,10 @@ struct StreamFactored : FactoredChunks<T, 1> {
     for (int p = lane; p < chunks; p += lanes) {
       const auto word = factors.chunk(p);
       ChunkInRegisters<T> chunk = load(p);
-      forward[p * systems] = chunk.leaves_forward(word);
-      backward[p * systems] = chunk.sweep_forward(word, T(0));
+      T v[1] = {}, leaves[1] = {};
+      chunk.sweep_forward(word, v, leaves);
+      forward[p * systems] = v[0];
+      backward[p * systems] = leaves[0];
     }
     member.team_barrier();
     chain<0>(member, lane, lanes, forward, of_groups, [&](int p, const T& enters) {
@@ -63,10 +65,11 @@ struct StreamFactored : FactoredChunks<T, 1> {
       if (m <= 0) continue;
       const auto word = factors.chunk(p);
       ChunkInRegisters<T> chunk = load(p);
-      chunk.sweep_forward(word, forward[p * systems]);
-      const Real<T> probe = chunk.sweep_backward(word, backward[p * systems]);
-      if (!(probe == 0)) this->diagnose(system, begin, m, chunk.first_bad(m));
-      chunk.store(&solution[begin], solution.stride, m);
+      T v[1] = {forward[p * systems]}, enters[1] = {backward[p * systems]}, unused[1] = {};
+      chunk.sweep_forward(word, v, unused);
+      chunk.sweep_backward(word, enters);
+      if (!chunk.is_finite()) this->diagnose(system, begin, m, chunk.first_bad());
+      chunk.store(&solution[begin], solution.stride);
     }
   }
   static std::size_t scratch_bytes(const FactoredShape<T>& shape, int systems) {

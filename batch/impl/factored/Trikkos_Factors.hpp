@@ -23,8 +23,9 @@ template <class T, int W = 1>
 struct Factors : FactorBands<W> {
   using Words = FactorBands<W>;
   static constexpr int square = W * W;
-  static constexpr int most_rows = 17;  // of several chunks
-  static constexpr int abreast = 4;     // chunks side by side in `by_chunk`
+  static constexpr int most_rows = 17;        // of several chunks
+  static constexpr int abreast = 4;           // chunks side by side in `by_chunk`
+  static constexpr int in_chunk = 4 * W + 1;  // words of a row there
 
   std::int64_t n = 0, rows = 0, chunks = 0, group = 0;  // group 0: swept over as a whole
   bool periodic = false;                                // of more than W rows
@@ -36,9 +37,8 @@ struct Factors : FactorBands<W> {
   // ring's columns: W x W words each
   T *product[2] = {}, *product_before[2] = {}, *group_product[2] = {}, *response = nullptr,
     *column_leaves = nullptr;
-  // of an open tridiagonal matrix the words of rows once more, for threads that have a chunk in
-  // registers: [chunks / abreast][most_rows][5][abreast]; rows that a chunk lacks are zero, and
-  // hand on what comes backward
+  // of an open matrix the words of rows once more, for threads that have a chunk in registers:
+  // [chunks / abreast][most_rows][in_chunk][abreast]; rows that a chunk lacks come first
   T* by_chunk = nullptr;
   T* verdict = nullptr;  // a `FactorsAre`, in the place of a scalar
   std::int64_t words = 0;
@@ -74,8 +74,9 @@ struct Factors : FactorBands<W> {
   }
 
   KOKKOS_INLINE_FUNCTION constexpr std::int64_t words_by_chunk() const {
-    const bool has_them = W == 1 && !periodic && group > 0;
-    return has_them ? 5 * most_rows * ((chunks + abreast - 1) / abreast * abreast) : 0;
+    return periodic || group == 0
+               ? 0
+               : in_chunk * most_rows * ((chunks + abreast - 1) / abreast * abreast);
   }
   KOKKOS_FORCEINLINE_FUNCTION constexpr std::int64_t groups() const {
     return (chunks + group - 1) / group;
@@ -83,20 +84,19 @@ struct Factors : FactorBands<W> {
   KOKKOS_FORCEINLINE_FUNCTION T& at(int which, std::int64_t k, std::int64_t p) const {
     return band[which][k * chunks + p];
   }
-  /// The words of a chunk there.
+  /// The words of a chunk there, of a row as they are read.
   struct Chunk {
     T* first;
-    KOKKOS_FORCEINLINE_FUNCTION T& operator()(int k, typename Words::Band which) const {
-      const int place = which == Words::leaves_forward    ? 0
-                        : which == Words::inverse         ? 1
-                        : which == Words::lower           ? 2
-                        : which == Words::leaves_backward ? 3
-                                                          : 4;
-      return first[(5 * k + place) * abreast];
+    KOKKOS_FORCEINLINE_FUNCTION T& operator()(int k, int which) const {
+      const int place = which >= Words::leaves_backward ? which - Words::leaves_backward + 2 * W + 1
+                        : which >= Words::leaves_forward ? which - Words::leaves_forward
+                        : which >= Words::upper          ? which - Words::upper + 3 * W + 1
+                                                         : which - Words::inverse + W;
+      return first[(in_chunk * k + place) * abreast];
     }
   };
   KOKKOS_FORCEINLINE_FUNCTION Chunk chunk(std::int64_t p) const {
-    return {by_chunk + (p / abreast * (5 * most_rows) * abreast + p % abreast)};
+    return {by_chunk + (p / abreast * (in_chunk * most_rows) * abreast + p % abreast)};
   }
   KOKKOS_FORCEINLINE_FUNCTION T& row(int which, std::int64_t i) const {
     return at(which, i % rows, i / rows);
