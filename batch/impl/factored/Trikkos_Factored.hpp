@@ -76,7 +76,8 @@ class FactoredCall {
       constexpr int each = OnChip::most_of_thread;
       const bool interleaved =
           problem.count() > 1 && problem.b.system_stride < problem.b.row_stride;
-      if (interleaved && is_for_registers()) return in_registers(exec, problem, factors);
+      if constexpr (Factors<T, W>::has_chunks)
+        if (interleaved && is_for_registers()) return in_registers(exec, problem, factors);
       if constexpr (W == 1)
         if (interleaved && is_for_stream(problem)) return stream(exec, problem, factors);
       if (interleaved && m_on_chip.fits(each, each, m_on_chip.granted))
@@ -108,7 +109,7 @@ class FactoredCall {
   /// Interleaved systems of which a team has at least as many as memory moves at a time.
   bool is_for_registers() const {
     constexpr int moved = 64 / sizeof(T);
-    return W * sizeof(T) <= 16 && !m_shape.periodic && m_on_chip.systems_in_registers() >= moved;
+    return !m_shape.periodic && m_on_chip.systems_in_registers() >= moved;
   }
   void in_registers(const Exec& exec, const Problem<T, W>& problem,
                     const Factors<T, W>& factors) const {

@@ -23,9 +23,10 @@ template <class T, int W = 1>
 struct Factors : FactorBands<W> {
   using Words = FactorBands<W>;
   static constexpr int square = W * W;
-  static constexpr int most_rows = 17;        // of several chunks
-  static constexpr int abreast = 4;           // chunks side by side in `by_chunk`
-  static constexpr int in_chunk = 4 * W + 1;  // words of a row there
+  static constexpr int most_rows = 17;                     // of several chunks
+  static constexpr bool has_chunks = W * sizeof(T) <= 16;  // else registers would not hold one
+  static constexpr int abreast = 4;                        // chunks side by side in `by_chunk`
+  static constexpr int in_chunk = 4 * W + 1;               // words of a row there
 
   std::int64_t n = 0, rows = 0, chunks = 0, group = 0;  // group 0: swept over as a whole
   bool periodic = false;                                // of more than W rows
@@ -74,7 +75,7 @@ struct Factors : FactorBands<W> {
   }
 
   KOKKOS_INLINE_FUNCTION constexpr std::int64_t words_by_chunk() const {
-    return periodic || group == 0
+    return !has_chunks || periodic || group == 0
                ? 0
                : in_chunk * most_rows * ((chunks + abreast - 1) / abreast * abreast);
   }
