@@ -201,11 +201,13 @@ class OnChip {
   /// as many as memory moves at a time, or twice that where each is copied by itself.
   template <class Matrices>
   bool is_for_interleaved(const Problem<T, W, Matrices>& problem) const {
-    if constexpr (!knows_systems || ComputedMatrices<Matrices>)
+    if constexpr (!knows_systems || ComputedMatrices<Matrices>) {
       return false;
-    else
-      return !problem.A.is_shared() &&
-             systems_of_many() >= (can_load_in_bulk<true>(problem) ? sector : 2 * sector);
+    } else {
+      const OnChipShape<T, W> shape = shape_of_two();
+      return !problem.A.is_shared() && shape.lanes > 0 &&
+             shape.systems() >= (can_load_in_bulk<true>(problem) ? sector : 2 * sector);
+    }
   }
 
   template <class Matrices>
@@ -228,15 +230,15 @@ class OnChip {
   OnChipShape<T, W> shape(bool interleaved, int granted) const {
     return {m_n, interleaved, granted, Elimination::default_row_multiple, m_exactly};
   }
-  /// Many teams on a multiprocessor rather than many systems in each.
-  OnChipShape<T, W> shape(bool interleaved) const {
-    const bool is_small = interleaved && knows_systems && systems_of_many() >= sector;
-    return shape(interleaved, is_small ? scratch_limit : granted_scratch<Exec>());
+  /// Interleaved ones in a team of which a multiprocessor has two, and so loads one while it solves
+  /// the other.
+  OnChipShape<T, W> shape_of_two() const {
+    return shape(true, std::max(scratch_limit, granted_scratch<Exec>() / 2));
   }
-  /// Interleaved ones in a team of which a multiprocessor has several.
-  int systems_of_many() const {
-    const OnChipShape<T, W> small = shape(true, scratch_limit);
-    return small.lanes > 0 ? small.systems() : 0;
+  OnChipShape<T, W> shape(bool interleaved) const {
+    if (interleaved)
+      if (const auto r = shape_of_two(); r.lanes > 0 && r.systems() >= sector) return r;
+    return shape(interleaved, granted_scratch<Exec>());
   }
   template <OnChipPhase Phase, class Matrices>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,

@@ -41,12 +41,9 @@ struct OnChipShape {
     rows = exactly > 0 ? static_cast<int>(exactly)
                        : multiple * ((std::max(partition(), 2) + multiple - 1) / multiple | 1);
     lanes = std::max(default_lanes, partitions());
-    // as many systems as memory moves at a time, or half of that where an SM holds two teams then
+    // as many systems as memory moves at a time
     constexpr int line = 128 / sizeof(T);
-    if (interleaved) {
-      lanes = std::clamp(line * partitions(), default_lanes, most_lanes);
-      if (systems() >= line && !fits(std::max(granted / 2, scratch_limit))) lanes /= 2;
-    }
+    if (interleaved) lanes = std::clamp(line * partitions(), default_lanes, most_lanes);
     while (!fits(granted) && systems() > 1) lanes /= 2;
     if (!fits(granted) || partition() > most || rows >= longest + multiple || rows < 2) lanes = 0;
   }

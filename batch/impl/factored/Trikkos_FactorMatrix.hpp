@@ -133,7 +133,6 @@ struct FactorMatrix {
   /// Products over the rows of a chunk, from either end.
   KOKKOS_FUNCTION void multiply_rows(std::int64_t p) const {
     auto forward = Transfer<T, W>::identity(), backward = forward;
-    Transfer<T, W> column;
     const auto multiplier = [&](int band, std::int64_t k) {
       return [this, band, k, p](int t) { return factors.at(band + t, k, p); };
     };
@@ -143,11 +142,7 @@ struct FactorMatrix {
       forward.precede(multiplier(F::lower, k));
     }
     for (std::int64_t k = 0; k < rows_of(p); ++k) {
-      for (int i = 0; i < W; ++i) {
-        factors.at(F::leaves_backward + i, k, p) = backward.at[i][0];
-        for (int c = 0; factors.periodic && c < W; ++c)
-          column.at[i][c] += backward.at[i][0] * factors.at(F::column + c, k, p);
-      }
+      for (int i = 0; i < W; ++i) factors.at(F::leaves_backward + i, k, p) = backward.at[i][0];
       backward.precede(multiplier(F::upper, k));
     }
     Transfer<T, W> response;
@@ -164,7 +159,6 @@ struct FactorMatrix {
     response.store(factors.response + F::square * p);
     forward.store(factors.product[0] + F::square * p);
     backward.store(factors.product[1] + F::square * p);
-    column.store(factors.column_leaves + F::square * p);
   }
   /// A row that a chunk lacks hands on what enters, for W = 1; for more it is jumped over.
   KOKKOS_FUNCTION void copy_by_chunk(std::int64_t p) const {

@@ -159,8 +159,7 @@ class FactoredCall {
         Teams(exec, league, m_on_chip.threads(systems, each))
             .set_scratch_size(0, Kokkos::PerTeam(m_on_chip.scratch_bytes(systems))),
         Kokkos::Experimental::DesiredOccupancy(m_on_chip.desired_occupancy(
-            systems, each,
-            sizeof(T) * static_cast<std::size_t>(factors.words - factors.words_by_chunk())))));
+            systems, each, sizeof(T) * static_cast<std::size_t>(factors.words_of_sweeps())))));
     Kokkos::parallel_for(
         "Trikkos::factored", policy,
         SolveFactored<T, each, Interleaved, W>{

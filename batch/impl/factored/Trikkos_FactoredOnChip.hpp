@@ -8,17 +8,20 @@
 
 /// \file
 /// Many right-hand sides with one factored matrix on a device. They come to the scratch of a team,
-/// and each thread has a chunk of one of them: it sees first what would leave the chunk, then what
-/// does enter it, and sweeps over it then. So x is that of the recurrence itself, and what chunks
-/// hand on is all that is rounded otherwise.
+/// and each thread has a chunk of one of them, over which it sweeps twice each way: as if nothing
+/// entered, to see what would leave it, and from what does enter. So x is that of the recurrence
+/// itself, and what chunks hand on is all that is rounded otherwise.
+///
+/// Weights would sum what leaves a chunk by one multiplication a row, but they are two more words
+/// of factors, which an SM's cache then holds for half as many rows.
 ///
 /// Of W > 1 diagonals on either side, the W values that chunks hand on may lose digits: those of a
 /// smooth solution differ by little, but what their difference makes grows with the rows, as with
 /// the biharmonic. Where products of multipliers say so, they are corrected once: what did leave a
 /// chunk less what was taken for it is handed on likewise, and what that makes of rows is added.
 ///
-/// Traffic: 1 word an unknown read, 1 written; factors, 5 words a row (7 where periodic), of W = 2
-/// 9 (13), come through the cache.
+/// Traffic: 1 word an unknown read, 1 written; factors, 3 words a row (5 where periodic), of W = 2
+/// 5 (9), come through the cache.
 
 namespace Trikkos::Impl {
 
@@ -77,87 +80,61 @@ struct SolveFactored : FactoredChunks<T, each, W> {
     const int m = left > shape.rows ? shape.rows : left > 0 ? left : 0;
     const int step = Interleaved ? systems : 1, next = Interleaved ? apart : apart * shape.pitch();
     T* const mine = tile + (Interleaved ? begin * systems + s : s * shape.pitch() + begin);
-    const auto words = [&](int band) { return Words(factors, band, p, chunks); };
     const auto y = [&](int k, int j) -> T& { return mine[k * step + j * next]; };
-
-    Values v = {}, leaves = {};
-    {
-      const Words weight = words(F::leaves_forward);
-      TRIKKOS_UNROLL(4)
-      for (int k = 0; k < m; ++k) {
-        const auto w = weight[k];
-        for_each_mine([&](int j) { add_products(w, y(k, j), v[j]); });
-      }
-      this->template entering<true>(member, handed, s, p, v);
-    }
     const bool corrects = W > 1 && factors.judged() == FactorsAre::stable_if_corrected;
-    if (corrects) post(handed_back, s, p, v);
-    {
-      const Words lower = words(F::lower), weight = words(F::leaves_backward);
-      const T* const inverse = factors.band[F::inverse] + p;
+
+    const Words lower(factors, F::lower, p, chunks), upper(factors, F::upper, p, chunks);
+    const T* const inverse = factors.band[F::inverse] + p;
+    const auto forward = [&](Values& v, const auto& put) {
       TRIKKOS_UNROLL(4)
       for (int k = 0; k < m; ++k) {
         const T i = inverse[k * chunks];
-        const auto l = lower[k], w = weight[k];
+        const auto l = lower[k];
         for_each_mine([&](int j) {
           push_next(v[j], product(i, y(k, j)), l);
-          add_products(w, v[j][0], leaves[j]);
-          y(k, j) = v[j][0];
+          put(j, y(k, j), v[j][0]);
         });
       }
-    }
+    };
+    const auto backward = [&](Values& v, const auto& put) {
+      TRIKKOS_UNROLL(4)
+      for (int k = m - 1; k >= 0; --k) {
+        const auto u = upper[k];
+        for_each_mine([&](int j) {
+          push_next(v[j], y(k, j), u);
+          put(j, y(k, j), v[j][0]);
+        });
+      }
+    };
+    const auto see = [](int, const T&, const T&) {};
+
+    Values v = {};
+    forward(v, see);
+    this->template entering<true>(member, handed, s, p, v);
+    if (corrects) post(handed_back, s, p, v);
+    forward(v, [](int, T& at, const T& value) { at = value; });
     if (corrects) {
       this->template mistaken<true>(member, handed_back, s, p, v);
       this->template entering<true>(member, handed, s, p, v);
-      const Words lower = words(F::lower), weight = words(F::leaves_backward);
       for (int k = 0; k < m; ++k) {
-        const auto l = lower[k], w = weight[k];
+        const auto l = lower[k];
         for_each_mine([&](int j) {
           push_next(v[j], T(0), l);
-          add_products(w, v[j][0], leaves[j]);
           y(k, j) += v[j][0];
         });
       }
     }
-    if (factors.periodic) {
-      const Words last = words(F::last), column = words(F::column);
-      Values ends = {};
-      for (int k = 0; k < m; ++k) {
-        const auto l = last[k];
-        for_each_mine([&](int j) { add_products(l, y(k, j), ends[j]); });
-      }
-      sum(member, handed, s, p, ends);
-      for_each_mine(
-          [&](int j) { solve_end(ends[j], [&](int a, int c) { return factors.end[a * W + c]; }); });
-      for (int k = 0; k < m; ++k) {
-        const auto c = column[k];
-        for_each_mine([&](int j) {
-          T z = y(k, j);
-          for (int a = 0; a < W; ++a) z = fused(-c(a), ends[j][a], z);
-          for (int a = 0; a < W; ++a)
-            if (begin + k == n - W + a) z = ends[j][a];
-          y(k, j) = z;
-        });
-      }
-      if (p < chunks)
-        for_each_mine([&](int j) {
-          for (T& end : ends[j]) end = -end;
-          add_transferred(factors.column_leaves, p, ends[j], leaves[j]);
-        });
-    }
+    if (factors.periodic) close_ring(member, handed, s, p, begin, m, y);
+
+    Values leaves = {};
+    backward(leaves, see);
     this->template entering<false>(member, handed_back, s, p, leaves);
     if (corrects) post(handed, s, p, leaves);
     Real<T> probe[each] = {};
-    const Words upper = words(F::upper);
-    TRIKKOS_UNROLL(4)
-    for (int k = m - 1; k >= 0; --k) {
-      const auto u = upper[k];
-      for_each_mine([&](int j) {
-        push_next(leaves[j], y(k, j), u);
-        y(k, j) = leaves[j][0];
-        probe[j] += finite_probe(leaves[j][0]);
-      });
-    }
+    backward(leaves, [&](int j, T& at, const T& value) {
+      at = value;
+      probe[j] += finite_probe(value);
+    });
     if (corrects) {
       this->template mistaken<false>(member, handed, s, p, leaves);
       this->template entering<false>(member, handed_back, s, p, leaves);
@@ -189,9 +166,32 @@ struct SolveFactored : FactoredChunks<T, each, W> {
     else
       return {tile, from, here, shape.n, shape.pitch(), all.system_stride, all.row_stride};
   }
-  template <class Row>
-  KOKKOS_FORCEINLINE_FUNCTION static void add_products(const Row& weight, const T& y, T (&to)[W]) {
-    for (int i = 0; i < W; ++i) to[i] = fused(weight(i), y, to[i]);
+  /// The last unknowns of a ring from the sums over its rows, and what they are in those.
+  template <class Member, class Y>
+  KOKKOS_FORCEINLINE_FUNCTION void close_ring(const Member& member, T* handed, int s, int p,
+                                              int begin, int m, const Y& y) const {
+    const Words last(factors, F::last, p, shape.chunks),
+        column(factors, F::column, p, shape.chunks);
+    Values ends = {};
+    for (int k = 0; k < m; ++k) {
+      const auto l = last[k];
+      for_each_mine([&](int j) {
+        for (int a = 0; a < W; ++a) ends[j][a] = fused(l(a), y(k, j), ends[j][a]);
+      });
+    }
+    sum(member, handed, s, p, ends);
+    for_each_mine(
+        [&](int j) { solve_end(ends[j], [&](int a, int c) { return factors.end[a * W + c]; }); });
+    for (int k = 0; k < m; ++k) {
+      const auto c = column[k];
+      for_each_mine([&](int j) {
+        T z = y(k, j);
+        for (int a = 0; a < W; ++a) z = fused(-c(a), ends[j][a], z);
+        for (int a = 0; a < W; ++a)
+          if (begin + k == shape.n - W + a) z = ends[j][a];
+        y(k, j) = z;
+      });
+    }
   }
   /// Over the chunks of a system.
   template <class Member>

@@ -79,13 +79,15 @@ struct FactoredShape {
   /// the factors, which are read from the L2 cache then, less than could be. (sm_90: 256 KiB for
   /// cache and scratch, of which the driver makes 228, 196, 164, 132 or 100 scratch.)
   int desired_occupancy(int systems, int each, std::size_t factor_bytes) const {
-    constexpr std::size_t kibi = 1024, threads_of_sm = 2048, of_team = kibi;
-    if (factor_bytes < 16 * kibi || factor_bytes > 150 * kibi) return 100;
-    std::size_t scratch = 164 * kibi;
-    while (scratch > 100 * kibi && scratch + factor_bytes > 236 * kibi) scratch -= 32 * kibi;
-    const std::size_t teams =
-        std::max<std::size_t>(scratch / (scratch_bytes(systems) + of_team), 1);
-    return std::min<int>(100, 100 * teams * threads(systems, each) / threads_of_sm);
+    constexpr std::size_t kibi = 1024, threads_of_sm = 2048, of_both = 248 * kibi;
+    const std::size_t threads = this->threads(systems, each),
+                      of_team = scratch_bytes(systems) + scratch_reserved(threads) + kibi;
+    for (std::size_t scratch : {228 * kibi, 196 * kibi, 164 * kibi, 132 * kibi, 100 * kibi})
+      if (scratch + factor_bytes <= of_both) {
+        const std::size_t teams = std::max<std::size_t>(scratch / of_team, 1);
+        return std::min<int>(100, 100 * teams * threads / threads_of_sm);
+      }
+    return 100;
   }
   bool fits(int systems, int each, int bytes = scratch_limit) const {
     return static_cast<int>(scratch_bytes(systems)) + scratch_reserved(threads(systems, each)) <=

@@ -11,9 +11,9 @@
 /// them do.
 ///
 /// Rows are numbered by chunks, which threads sweep over side by side. What leaves a chunk that
-/// nothing enters, the last W values, is a sum over its rows, whose weights are products of
-/// multipliers; what does enter is found from what leaves the chunks before it and the products
-/// over all their rows, matrices of W x W. Weights and products are made beforehand, too
+/// nothing enters is the last W values of a sweep, or a sum over its rows, whose weights are
+/// products of multipliers; what does enter is found from what leaves the chunks before it and the
+/// products over all their rows, matrices of W x W. Weights and products are made beforehand, too
 /// (Trikkos_FactorMatrix.hpp).
 
 namespace Trikkos::Impl {
@@ -34,10 +34,8 @@ struct Factors : FactorBands<W> {
   T* band[Words::bands] = {};  // [rows][chunks] each
   T* end = nullptr;            // of a ring: the factors of its last W x W, L, 1/p and U
   // of -l (forward) and -u (backward): over a chunk, over those of its group that are swept before
-  // it, over a group; what a chunk sends backward of what enters it forward, and of its part of a
-  // ring's columns: W x W words each
-  T *product[2] = {}, *product_before[2] = {}, *group_product[2] = {}, *response = nullptr,
-    *column_leaves = nullptr;
+  // it, over a group; what a chunk sends backward of what enters it forward: W x W words each
+  T *product[2] = {}, *product_before[2] = {}, *group_product[2] = {}, *response = nullptr;
   // of an open matrix the words of rows once more, for threads that have a chunk in registers:
   // [chunks / abreast][most_rows][in_chunk][abreast]; rows that a chunk lacks come first
   T* by_chunk = nullptr;
@@ -65,7 +63,6 @@ struct Factors : FactorBands<W> {
         take(group_product[way], square * groups());
       }
       take(response, square * chunks);
-      take(column_leaves, square * chunks);
       take(by_chunk, words_by_chunk());
     }
     take(verdict, 1);
@@ -78,6 +75,10 @@ struct Factors : FactorBands<W> {
     return !has_chunks || periodic || group == 0
                ? 0
                : in_chunk * most_rows * ((chunks + abreast - 1) / abreast * abreast);
+  }
+  /// Less what only those read who sum by weights.
+  std::int64_t words_of_sweeps() const {
+    return words - words_by_chunk() - (2 * W * rows + square) * chunks;
   }
   KOKKOS_FORCEINLINE_FUNCTION constexpr std::int64_t groups() const {
     return (chunks + group - 1) / group;
