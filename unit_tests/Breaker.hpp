@@ -221,8 +221,8 @@ inline bool starts_dominant(const Method& m) {
   return algorithm_of(m) == Algorithm::factored || algorithm_of(m) == Algorithm::truncated;
 }
 
-/// Rows of the systems to try: two partitions and a bit, four, many; and where the method chooses
-/// partitions itself, enough rows for the longest ones in all SIMD lanes of a host.
+/// Rows of the systems to try: two partitions and a bit, four, and many; where the method chooses
+/// partitions itself, enough for the longest ones in all SIMD lanes of a host.
 template <class T, int W>
 std::int64_t system_size(const Method& m, int round) {
   constexpr bool host = Trikkos::Impl::is_host_v<TEST_EXECSPACE>;
@@ -232,7 +232,12 @@ std::int64_t system_size(const Method& m, int round) {
   const std::int64_t rows = !partitions ? 40 : given > 0 ? given : host ? 66 : 15;
   const std::int64_t many = std::max<std::int64_t>(8 * rows, 64) - 1;
   const std::int64_t all_lanes = host ? Trikkos::Impl::lane_count<T> * 4 * rows + 1 : 1000;
-  const std::int64_t sizes[] = {2 * rows + 3, 4 * rows, many, given > 0 ? many - 1 : all_lanes};
+  if (m.level == Level::plan_thousands) {  // longer than what threads have in registers
+    constexpr std::int64_t longer[] = {1100, 1500, 3100};
+    return longer[round % 3];
+  }
+  const std::int64_t sizes[] = {2 * rows + 3, 4 * rows, given > 0 ? many : all_lanes,
+                                given > 0 ? many - 1 : many};
   return fitting<T, W>(sizes[round % 4], m);
 }
 

@@ -57,6 +57,54 @@ struct Judged {
   double score() const { return ok && std::isfinite(eta) ? eta : -1; }
 };
 
+/// So many systems of n rows give a device threads enough for what it has for thousands, whose
+/// partitions are of 33 rows at most.
+constexpr std::int64_t thousands(std::int64_t n) {
+  constexpr std::int64_t threads = 1 << 14;
+  return n < 33 ? threads : threads * 33 / n + 1;
+}
+
+/// (system, array, row), systems adjacent.
+template <class T>
+using Interleaved = Kokkos::View<T***, Kokkos::LayoutLeft, TEST_EXECSPACE>;
+
+/// System i of many is system i % count of a few.
+template <class T, class Few>
+struct RepeatSystems {
+  Interleaved<T> many;
+  Few few;
+  int count;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t systems = many.extent(0), s = i % systems, row = i / systems;
+    for (std::size_t a = 0; a < few.extent(1); ++a) many(s, a, row) = few(s % count, a, row);
+  }
+};
+/// All copies of system k become 1 x = 0.
+template <class T, int W>
+struct MakeUnit {
+  Interleaved<T> many;
+  int k, count;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t systems = many.extent(0), s = i % systems, row = i / systems;
+    if (s % count != k) return;
+    for (int a = 0; a <= 2 * W + 1; ++a) many(s, a, row) = T(a == W);
+  }
+};
+/// Counts what is not what it is in the first copy.
+template <class T>
+struct CountOthers {
+  Interleaved<T> many;
+  int array, count;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t& others) const {
+    const std::int64_t systems = many.extent(0), s = i % systems, row = i / systems;
+    const T v = many(s, array, row), first = many(s % count, array, row);
+    others += !(v == first) && (v == v || first == first);
+  }
+};
+
 /// Solves and judges up to `capacity` problems of one size and boundary: inside kernels and as a
 /// batch all in one launch, other host calls one after the other with one Workspace. The error is
 /// measured before rows were scaled, where the method judges rows.
@@ -67,25 +115,34 @@ class Solver {
  public:
   Solver(const Method& method, std::int64_t n, Boundary boundary, int capacity)
       : m_method(method),
-        m_work(
-            m_exec, is_host_call(method.level) && method.level != Level::plan ? n : 0,
-            method.level == Level::call ? 1 : capacity,
-            is_host_call(method.level) && method.level != Level::plan ? method.options : Options{}),
+        m_many("thousands",
+               method.level == Level::interleaved_thousands
+                   ? (thousands(n) + capacity - 1) / capacity * capacity
+                   : 0,
+               arrays, n),
+        m_work(m_exec, works() ? n : 0, method.level == Level::call ? 1 : capacity,
+               works() ? method.options : Options{}),
         m_memory("systems", layout(capacity, n)),
         m_systems(systems(boundary)),
-        m_host(Kokkos::create_mirror_view(m_memory)) {}
+        m_host(Kokkos::create_mirror_view(m_memory)) {
+    if (m_many.extent(0) > 0)
+      with_thousands([&](const auto& A, const auto& b, const auto&) {
+        m_work = Trikkos::Workspace<T, TEST_EXECSPACE, W>(m_exec, A, b, method.options);
+      });
+  }
 
   std::vector<Judged> operator()(const std::vector<Problem<T, W>>& problems) {
     const int count = static_cast<int>(problems.size());
     for (int k = 0; k < count; ++k) put(k, problems[k]);
     Kokkos::deep_copy(m_memory, m_host);
+    m_are_alike = true;
     const std::vector<int> info = launch(count);
     Kokkos::deep_copy(m_host, m_memory);
     std::vector<Judged> judged;
     for (int k = 0; k < count; ++k) {
       m_x.resize(m_host.extent(2));
       for (std::size_t i = 0; i < m_x.size(); ++i) m_x[i] = m_host(k, x_at, i);
-      judged.push_back({error(problems[k]), info[k] == 0});
+      judged.push_back({m_are_alike ? error(problems[k]) : 1, info[k] == 0});
     }
     return judged;
   }
@@ -93,6 +150,7 @@ class Solver {
   const std::vector<T>& solution() const { return m_x; }
 
  private:
+  bool works() const { return is_host_call(m_method.level) && !is_plan(m_method.level); }
   void put(int k, const Problem<T, W>& p) {
     const auto transpose = m_method.options.transpose();
     const auto copy = [&](int which, const std::vector<T>& v) {
@@ -131,10 +189,39 @@ class Solver {
   }
   std::vector<int> launch(int count);
   std::vector<int> launch_batch(int count);
+  std::vector<int> launch_thousands(int count);
   std::vector<int> launch_plans(int count);
+  /// f(A, b, x)
+  template <class F>
+  void with_thousands(const F& f) const {
+    const auto all = [&](int which) {
+      return Kokkos::subview(m_many, Kokkos::ALL, which, Kokkos::ALL);
+    };
+    const Boundary boundary = m_systems.boundary;
+    if constexpr (W == 1)
+      f(Trikkos::Tridiagonal{all(0), all(1), all(2), boundary}, all(b_at), all(x_at));
+    else
+      f(Trikkos::Pentadiagonal{all(0), all(1), all(2), all(3), all(4), boundary}, all(b_at),
+        all(x_at));
+  }
+  template <class F>
+  void for_rows_of(const Interleaved<T>& many, const F& f) const {
+    Kokkos::parallel_for("Test::thousands", rows_of(many), f);
+  }
+  auto rows_of(const Interleaved<T>& many) const {
+    return Kokkos::RangePolicy<TEST_EXECSPACE, Kokkos::IndexType<std::int64_t>>(
+        m_exec, 0, many.extent(0) * many.extent(2));
+  }
+  bool are_alike(const Interleaved<T>& many, int array, int count) const {
+    std::int64_t others = 0;
+    Kokkos::parallel_reduce("Test::compare", rows_of(many), CountOthers<T>{many, array, count},
+                            others);
+    return others == 0;
+  }
 
   TEST_EXECSPACE m_exec;
   Method m_method;
+  Interleaved<T> m_many;
   Trikkos::Workspace<T, TEST_EXECSPACE, W> m_work;
   using Memory = Kokkos::View<T***, Kokkos::LayoutStride, TEST_EXECSPACE>;
   Memory m_memory;  // bands, b, x
@@ -142,6 +229,7 @@ class Solver {
   Systems<T, W> m_systems;
   decltype(Kokkos::create_mirror_view(Memory())) m_host;
   std::vector<T> m_x;
+  bool m_are_alike = true;  // copies, all bits
 };
 
 /// 0 for each system that was solved.
@@ -154,7 +242,8 @@ std::vector<int> Solver<T, W>::launch(int count) {
   if (m_method.level == Level::team) return solve_by_teams(m_systems, count, m_method.options);
   if (m_method.level == Level::thread_in_memory)
     return solve_by_threads_in_memory(m_systems, count, m_method.options);
-  if (m_method.level == Level::plan) return launch_plans(count);
+  if (is_plan(m_method.level)) return launch_plans(count);
+  if (m_method.level == Level::interleaved_thousands) return launch_thousands(count);
   if (m_method.level != Level::call) return launch_batch(count);
   std::vector<int> info;
   for (int k = 0; k < count; ++k) {
@@ -189,19 +278,51 @@ std::vector<int> Solver<T, W>::launch_batch(int count) {
   return info;
 }
 
+/// All copies must have the same bits. A Status names one bad system only: its copies become other
+/// ones, and all are solved once more.
+template <class T, int W>
+std::vector<int> Solver<T, W>::launch_thousands(int count) {
+  using Memory = decltype(m_memory);
+  std::vector<int> info(count, 0);
+  for_rows_of(m_many, RepeatSystems<T, Memory>{m_many, m_memory, count});
+  for (int bad = 0; bad <= count; ++bad) {
+    with_thousands([&](const auto& A, const auto& b, const auto& x) {
+      Trikkos::solve(m_exec, m_work, A, b, x);
+    });
+    const Trikkos::Status status = m_work.status(m_exec);
+    if (status.ok()) break;
+    const int k = static_cast<int>(status.system % count);
+    info[k] = 1;
+    for_rows_of(m_many, MakeUnit<T, W>{m_many, k, count});
+  }
+  m_are_alike = are_alike(m_many, x_at, count);
+  for (int k = 0; k < count; ++k)
+    ::Test::copy(m_systems.row(m_systems.x, k), Kokkos::subview(m_many, k, x_at, Kokkos::ALL));
+  return info;
+}
+
 /// Each system with some copies of its right-hand side, of which one counts. Where `factored`
 /// leaves a matrix to another algorithm nothing is learnt of it.
 template <class T, int W>
 std::vector<int> Solver<T, W>::launch_plans(int count) {
-  constexpr int copies = Trikkos::Impl::lane_count<T> + 1;
+  const bool in_thousands = m_method.level == Level::plan_thousands;
+  const int copies = in_thousands ? (1 << 13) + 6 : Trikkos::Impl::lane_count<T> + 1;
   const std::size_t n = m_memory.extent(2);
-  const Kokkos::View<T**, Kokkos::LayoutLeft, TEST_EXECSPACE> interleaved("copies", copies, n);
-  const Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE> contiguous("copies", copies, n);
+  const Interleaved<T> many("copies", copies, 1, n);
+  const auto interleaved = Kokkos::subview(many, Kokkos::ALL, 0, Kokkos::ALL);
+  const Kokkos::View<T**, Kokkos::LayoutRight, TEST_EXECSPACE> contiguous(
+      "copies", in_thousands ? 0 : copies, n);
   std::vector<int> info;
   const auto solve = [&](const auto& copy, int k) {
-    for (int j = 0; j < copies; ++j)
+    for (int j = 0; j < copies && !in_thousands; ++j)
       ::Test::copy(Kokkos::subview(copy, j, Kokkos::ALL), m_systems.row(m_systems.b, k));
+    if (in_thousands) {
+      const auto b = Kokkos::subview(m_memory, Kokkos::pair(k, k + 1), Kokkos::pair(b_at, b_at + 1),
+                                     Kokkos::ALL);
+      for_rows_of(many, RepeatSystems<T, std::remove_cv_t<decltype(b)>>{many, b, 1});
+    }
     Trikkos::solve(m_exec, *m_plan, copy, copy);
+    m_are_alike = m_are_alike && (!in_thousands || are_alike(many, 0, 1));
     ::Test::copy(m_systems.row(m_systems.x, k), Kokkos::subview(copy, k % copies, Kokkos::ALL));
   };
   for (int k = 0; k < count; ++k) {
@@ -209,7 +330,7 @@ std::vector<int> Solver<T, W>::launch_plans(int count) {
       m_plan->update(m_exec, m_systems.matrix(k));
     else
       m_plan.emplace(m_exec, m_systems.matrix(k), m_method.options, copies);
-    if (k % 2 == 0)
+    if (k % 2 == 0 || in_thousands)
       solve(interleaved, k);
     else
       solve(contiguous, k);

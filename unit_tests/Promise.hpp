@@ -15,18 +15,22 @@ using Trikkos::Algorithm;
 using Trikkos::Options;
 
 /// Who solves: a host call with an execution space, one system at a time or many, whose rows are
-/// adjacent or whose systems are, or one of a Plan's matrix; a team, or a thread with memory, with
-/// factors that it makes, or without either, inside a kernel.
+/// adjacent or whose systems are, or one of a Plan's matrix, these also in as many copies as make a
+/// device go the ways that it has for thousands; a team, or a thread with memory, with factors that
+/// it makes, or without either, inside a kernel.
 enum class Level {
   call,
   batch,
   interleaved,
+  interleaved_thousands,
   plan,
+  plan_thousands,
   team,
   thread_in_memory,
   thread_with_factors,
   thread
 };
+/// But for those in thousands.
 constexpr Level levels[] = {Level::call,
                             Level::batch,
                             Level::interleaved,
@@ -37,11 +41,14 @@ constexpr Level levels[] = {Level::call,
                             Level::thread};
 constexpr const char* name(Level level) {
   constexpr const char* names[] = {
-      "call",  "batch", "interleaved", "plan", "team", "thread_in_memory", "thread_with_factors",
-      "thread"};
+      "call",           "batch", "interleaved",      "interleaved_thousands", "plan",
+      "plan_thousands", "team",  "thread_in_memory", "thread_with_factors",   "thread"};
   return names[static_cast<int>(level)];
 }
 constexpr bool is_host_call(Level level) { return level < Level::team; }
+constexpr bool is_plan(Level level) {
+  return level == Level::plan || level == Level::plan_thousands;
+}
 
 struct Method {
   Options options;

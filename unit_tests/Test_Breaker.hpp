@@ -164,6 +164,24 @@ TEST(TEST_CATEGORY, breaker_factored) {
   expect_unbroken({Options{}, Level::plan}, 20);
 }
 
+// ---- what devices have for thousands: a thread a partition, a team that goes over them twice
+
+constexpr const char* no_such_way = "hosts have no way of their own for thousands of systems";
+
+TEST(TEST_CATEGORY, breaker_segmented_in_thousands) {
+  if (Trikkos::Impl::is_host_v<TEST_EXECSPACE>) GTEST_SKIP() << no_such_way;
+  for (const std::int64_t rows : {0, 16}) {
+    const Method method{Options{}.algorithm(Algorithm::segmented).partition_size(rows),
+                        Level::interleaved_thousands};
+    expect_unbroken(method, 24);
+    expect_unbroken<2>(method, 24);
+  }
+}
+TEST(TEST_CATEGORY, breaker_factored_in_thousands) {
+  if (Trikkos::Impl::is_host_v<TEST_EXECSPACE>) GTEST_SKIP() << no_such_way;
+  expect_unbroken({Options{}.algorithm(Algorithm::factored), Level::plan_thousands}, 24);
+}
+
 TEST(TEST_CATEGORY, breaker_truncated) {
   for (const std::int64_t overlap : {4, 8, 16, 48}) {
     const Method method{Options{}.truncated({.overlap = overlap})};

@@ -99,7 +99,9 @@ inline bool read_option(std::string_view option, Settings& s) {
                   {{"call", Level::call},
                    {"batch", Level::batch},
                    {"interleaved", Level::interleaved},
+                   {"interleaved_thousands", Level::interleaved_thousands},
                    {"plan", Level::plan},
+                   {"plan_thousands", Level::plan_thousands},
                    {"team", Level::team},
                    {"thread_in_memory", Level::thread_in_memory},
                    {"thread_with_factors", Level::thread_with_factors},
@@ -156,7 +158,7 @@ inline bool is_possible(const Settings& s) {
   const bool by_factors = a == Algorithm::factored || a == Algorithm::thomas;
   return s.half_bandwidth == 1 ||
          ((a == Algorithm::segmented || a == Algorithm::automatic) && m.level != Level::thread) ||
-         (by_factors && (m.level == Level::plan || m.level == Level::thread_with_factors));
+         (by_factors && (is_plan(m.level) || m.level == Level::thread_with_factors));
 }
 
 /// Returns whether all is well.
