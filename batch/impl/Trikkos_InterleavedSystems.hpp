@@ -5,9 +5,11 @@
 #define TRIKKOS_IMPL_INTERLEAVEDSYSTEMS_HPP
 
 #include <algorithm>
+#include <impl/Trikkos_CheckpointedSystems.hpp>
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_ThreadRows.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
 
@@ -32,6 +34,7 @@ struct ThreadSystems {
   Problem<T, W, Matrices> problem;
   ThreadShape<T, W> shape;
   SystemTiles tiles;
+  const T* unsafe = nullptr;  // [system]: the others have been solved
   Elimination elimination{};
 
   /// body(system, link) for each thread that has one.
@@ -39,8 +42,11 @@ struct ThreadSystems {
   KOKKOS_FORCEINLINE_FUNCTION void for_thread(const Member& member, const Body& body) const {
     const auto [link, tile] = split_index(member.league_rank(), tiles.count(problem.count()));
     const SystemTiles::Tile here = tiles[tile];
-    if (member.team_rank() < here.count)
+    if (member.team_rank() < here.count && is_left(here.first + member.team_rank()))
       body(here.first + member.team_rank(), static_cast<int>(link));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_left(std::int64_t system) const {
+    return unsafe == nullptr || unsafe[system] != T(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION Rows rows(const Matrix& A, std::int64_t system, int link) const {
     return {A, problem.b[system], problem.x[system], link * shape.rows, shape.length(link)};
@@ -151,7 +157,7 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
     const auto& given = this->problem;
     const SystemTiles::Tile tile = this->tiles[member.league_rank()];
     const int t = member.team_rank(), s = t % systems, chain = t / systems, chains = 1 << levels;
-    const bool exists = s < tile.count;
+    const bool exists = s < tile.count && this->is_left(tile.first + s);
     const std::int64_t system = tile.first + (exists ? s : 0);
     const int links = exists ? this->shape.links : 0;
     const int begin = chain * links / chains, end = (chain + 1) * links / chains;
@@ -175,7 +181,7 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
           for (int k = 0; k < Node::words; ++k) tree(place, k) = node.g[k];
         },
         systems);
-    if (t < tile.count) {
+    if (t < systems && exists) {
       const auto A = given.A[system];
       put_bounds([&](int k) -> T& { return tree(t, k); }, this->root(merged, A, system));
     }
@@ -218,6 +224,16 @@ struct SubstituteInThreads : ThreadSystems<T, Elimination, Matrices> {
   }
 };
 
+struct ResetUnsafe {
+  Diagnosis diagnosis;
+  bool resets;
+  std::int64_t* wanted;
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    *wanted = 0;
+    if (resets) diagnosis.reset();
+  }
+};
+
 /// `segmented` for interleaved systems on a device.
 template <class T, class Exec, class Elimination>
 class InterleavedSystems {
@@ -229,26 +245,36 @@ class InterleavedSystems {
     Elimination::reduce_alone(r, last);
   };
 
+  /// ... and one with long ones, each by one thread.
+  static constexpr bool has_whole = requires { typename Elimination::template Lone<T>; };
+
   InterleavedSystems(const Shape& shape, const Options& options)
       : m_shape(Elimination{}, shape.n, options.partition_size()),
+        m_whole(shape.n),
         m_is_used(is_for_it && shape.interleaved && shape.count * m_shape.links >= least_threads &&
                   m_shape.links <= most_links &&
-                  (m_shape.is_alone || m_shape.links >= least_links)) {}
+                  (m_shape.is_alone || m_shape.links >= least_links)),
+        m_begins_whole(has_whole && m_is_used && !m_shape.is_alone &&
+                       options.partition_size() == 0 && shape.count >= least_whole &&
+                       shape.n <= longest_whole) {}
 
   /// Systems in slabs of so many.
   bool is_for(std::int64_t slab) const { return m_is_used && slab >= least_slab; }
   std::int64_t storage_words() const {
-    return m_is_used && !m_shape.is_alone ? m_shape.links * ThreadSlots<T, W>::words : 0;
+    if (!m_is_used || m_shape.is_alone) return 0;
+    return m_begins_whole ? words_of_whole() + 1 : words_of_passes();
   }
+  std::int64_t shared_words() const { return m_begins_whole ? words_of_wanted : 0; }
   /// So many fill the device.
-  std::int64_t at_least() const { return m_is_used ? most_threads / m_shape.links : 1; }
+  std::int64_t at_least() const {
+    if (m_begins_whole) return most_whole;
+    return m_is_used ? most_threads / m_shape.links : 1;
+  }
 
   template <class Matrices>
   requires(is_for_it) void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    const SystemTiles tiles(problem.slab(), m_shape.threads);
-    const ThreadSystems<T, Elimination, Matrices> all{problem, m_shape, tiles};
     if (m_shape.is_alone) {
-      SolveInThreads<T, Elimination, Matrices> kernel{all};
+      SolveInThreads<T, Elimination, Matrices> kernel{all(problem)};
       if (problem.resets) {
         kernel.problem.resets = false;
         Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
@@ -256,33 +282,92 @@ class InterleavedSystems {
       }
       return launch(exec, "solve_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)));
     }
-    launch(exec, "reduce_in_threads", ReduceInThreads<T, Elimination, Matrices>{all}, 0);
-    launch_chain(exec, all);
-    const SubstituteInThreads<T, Elimination, Matrices> kernel{all};
-    launch(exec, "substitute_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)));
+    if constexpr (has_whole)
+      if (m_begins_whole) return solve_whole(exec, problem);
+    solve_in_passes(exec, all(problem));
   }
 
  private:
-  template <class Kernel>
-  void launch(const Exec& exec, const char* phase, const Kernel& kernel, std::size_t bytes) const {
-    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<128, 1>>;
-    const std::int64_t league = m_shape.links * kernel.tiles.count(kernel.problem.count());
-    Kokkos::parallel_for(Elimination::label(phase),
-                         light(Policy(exec, static_cast<int>(league), m_shape.threads)
-                                   .set_scratch_size(0, Kokkos::PerTeam(bytes))),
-                         kernel);
-  }
   template <class Matrices>
-  void launch_chain(const Exec& exec, ThreadSystems<T, Elimination, Matrices> all) const {
+  ThreadSystems<T, Elimination, Matrices> all(const Problem<T, W, Matrices>& problem,
+                                              const T* unsafe = nullptr) const {
+    return {problem, m_shape, SystemTiles(problem.slab(), m_shape.threads), unsafe};
+  }
+  std::int64_t words_of_passes() const { return m_shape.links * ThreadSlots<T, W>::words; }
+  std::int64_t words_of_whole() const {
+    if constexpr (has_whole)
+      return std::int64_t(Elimination::template Lone<T>::words) * m_whole.stretches;
+    else
+      return 0;
+  }
+  static constexpr std::int64_t words_of_wanted = 2;  // of any scalar hold a 64-bit number
+
+  /// Open systems from checkpoints, where these are safe; the others in passes, as many at a time
+  /// as the memory for checkpoints holds.
+  template <class Matrices>
+  void solve_whole(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    using Kernel = SolveFromCheckpoints<T, Elimination, Matrices>;
+    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<128, 1>>;
+    auto* const wanted = reinterpret_cast<std::int64_t*>(problem.storage);
+    T* const unsafe = problem.storage + words_of_wanted;
+    Problem<T, W, Matrices> rest = problem;
+    rest.storage = unsafe + problem.count();
+    const bool begins = !problem.A.first.periodic;
+    if (begins) {
+      Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
+                           ResetUnsafe{problem.diagnosis, problem.resets, wanted});
+      rest.resets = false;
+      const SystemTiles tiles(problem.slab(), m_whole.threads);
+      const std::int64_t league = tiles.count(problem.count());
+      Kokkos::parallel_for(
+          Elimination::label("solve_from_checkpoints"),
+          light(Policy(exec, static_cast<int>(league), m_whole.threads)
+                    .set_scratch_size(0, Kokkos::PerTeam(m_whole.scratch_bytes()))),
+          Kernel{rest, m_whole, tiles, rest.storage, unsafe, wanted});
+    }
+    const std::int64_t at_a_time =
+        std::max<std::int64_t>(problem.count() * words_of_whole() / words_of_passes(), 1);
+    for (std::int64_t first = 0, count; first < problem.count(); first += count) {
+      count = problem.block_size(first, at_a_time);
+      auto block = rest.block(first, count);
+      block.resets = rest.resets && first == 0;
+      if (begins)
+        solve_in_passes(exec, all(block, unsafe + first), OnlyIf{wanted});
+      else
+        solve_in_passes(exec, all(block));
+    }
+  }
+  template <class Matrices, class Gate = Always>
+  void solve_in_passes(const Exec& exec, const ThreadSystems<T, Elimination, Matrices>& all,
+                       const Gate& gate = {}) const {
+    launch(exec, "reduce_in_threads", ReduceInThreads<T, Elimination, Matrices>{all}, 0, gate);
+    launch_chain(exec, all, gate);
+    const SubstituteInThreads<T, Elimination, Matrices> kernel{all};
+    launch(exec, "substitute_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)),
+           gate);
+  }
+  template <class Kernel, class Gate = Always>
+  void launch(const Exec& exec, const char* phase, const Kernel& kernel, std::size_t bytes,
+              const Gate& gate = {}) const {
+    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<128, 1>>;
+    const int league = static_cast<int>(m_shape.links * kernel.tiles.count(kernel.problem.count()));
+    Kokkos::parallel_for(Elimination::label(phase),
+                         light(Policy(exec, gate.league(league), m_shape.threads)
+                                   .set_scratch_size(0, Kokkos::PerTeam(bytes))),
+                         gate.teams(kernel, league));
+  }
+  template <class Matrices, class Gate>
+  void launch_chain(const Exec& exec, ThreadSystems<T, Elimination, Matrices> all,
+                    const Gate& gate) const {
     using Chain = ChainInThreads<T, Elimination, Matrices>;
     using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 1>>;
     all.tiles = SystemTiles(all.problem.slab(), Chain::systems);
     const int levels = Chain::levels_for(m_shape.links);
-    const std::int64_t league = all.tiles.count(all.problem.count());
+    const int league = static_cast<int>(all.tiles.count(all.problem.count()));
     Kokkos::parallel_for(Elimination::label("chain_in_threads"),
-                         light(Policy(exec, static_cast<int>(league), Chain::systems << levels)
+                         light(Policy(exec, gate.league(league), Chain::systems << levels)
                                    .set_scratch_size(0, Kokkos::PerTeam(Chain::bytes(levels)))),
-                         Chain{all, levels});
+                         gate.teams(Chain{all, levels}, league));
   }
 
   // Below these, a team that holds the system is as fast: threads are too few to hide the latency
@@ -292,8 +377,12 @@ class InterleavedSystems {
   static constexpr int most_links = 512;  // which 8 threads chain
   static constexpr std::int64_t most_threads = 1 << 20;
 
+  // A thread a system from so many on, and up to as many rows as a SIMD lane of a host takes.
+  static constexpr std::int64_t least_whole = 1 << 14, longest_whole = 2048, most_whole = 1 << 19;
+
   ThreadShape<T, W> m_shape;
-  bool m_is_used;
+  CheckpointShape<T, W> m_whole;
+  bool m_is_used, m_begins_whole;
 };
 
 }  // namespace Trikkos::Impl

@@ -295,7 +295,7 @@ class DeviceSystems {
   std::int64_t storage_words() const {
     return std::max(m_on_chip.fits() ? 0 : m_passes.storage_words(), m_by_threads.storage_words());
   }
-  std::int64_t shared_words() const { return 0; }
+  std::int64_t shared_words() const { return m_by_threads.shared_words(); }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
   std::int64_t at_least() const {
     return std::max<std::int64_t>(m_by_threads.at_least(),

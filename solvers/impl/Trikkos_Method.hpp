@@ -39,7 +39,12 @@ struct Problem {
   KOKKOS_INLINE_FUNCTION std::int64_t count() const { return A.count; }
   /// So many systems in a row are equally far apart; they are all, or divide them.
   std::int64_t slab() const { return std::min({A.slab, b.slab, x.slab, A.count}); }
-  /// Of one slab, or of whole ones.
+  /// From the `first` on about as many as are to be `at_a_time`: of one slab, or of whole ones.
+  std::int64_t block_size(std::int64_t first, std::int64_t at_a_time) const {
+    const std::int64_t slab = this->slab();
+    return at_a_time < slab ? std::min(at_a_time, slab - first % slab)
+                            : std::min(at_a_time / slab * slab, count() - first);
+  }
   Problem block(std::int64_t first, std::int64_t count) const {
     return {A.block(first, count),    b.block(first), x.block(first), storage,
             diagnosis.of(first, n()), resets};

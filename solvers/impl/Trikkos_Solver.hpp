@@ -248,10 +248,8 @@ void Solver<T, Exec, W>::solve_all(const Exec& exec, const Memory& memory, const
   }
   solved.first.scale_rows = m_options.scaling() == Scaling::rows;
   const Problem<T, W, Matrices> all{solved, b, x, memory.storage, diagnosis, true};
-  const std::int64_t slab = std::min(A.slab, all.slab());
   for (std::int64_t first = 0, count; first < A.count; first += count) {
-    count = in_flight < slab ? std::min(in_flight, slab - first % slab)
-                             : std::min(in_flight / slab * slab, A.count - first);
+    count = all.block_size(first, in_flight);
     Problem<T, W, Matrices> problem = all.block(first, count);
     problem.resets = first == 0;
     m_guard.run(exec, A.block(first, count), problem, memory.guard, memory.report,

@@ -116,10 +116,67 @@ KOKKOS_FORCEINLINE_FUNCTION void carry(Segment<V, W>& s, const Equation<V, W>& e
   s = segment_of<W>(rows);
 }
 
+/// The rows that are carried where no unknown is to be kept at the start: W of them, of which row i
+/// knows W + i + 1 unknowns. This is the QR factorization, W rotations a row.
+template <class V, int W>
+struct LoneRows {
+  static constexpr int words = W * (W + 2) + W * (W - 1) / 2;  // that are carried
+
+  Staircase<V, W + 1, 0, 2 * W + 1, W> rows;
+  Real<V> least = constant<Real<V>>(1), probe = constant<Real<V>>(0);
+
+  /// equation(i) is row i, i < W.
+  template <class Equations>
+  KOKKOS_FORCEINLINE_FUNCTION explicit LoneRows(const Equations& equation) {
+    start(equation);
+  }
+  template <class Equations>
+  KOKKOS_FORCEINLINE_FUNCTION void start(const Equations& equation) {
+    TRIKKOS_UNROLL(W)
+    for (int i = 0; i < W; ++i) put(i, equation(i));
+  }
+  /// The pivot row of the unknown W rows before e.
+  KOKKOS_FORCEINLINE_FUNCTION BackRow<V, W> rotate(const Equation<V, W>& e) {
+    put(W, e);
+    Real<V> others = least;  // small ones of them do no harm: rows are scaled
+    const Real<V> square = rows.template eliminate<false, 0, true>(W + 1, others);
+    least = select(square < least, square, least);
+    BackRow<V, W> back;
+    back.f = rows.row[W][rows.rhs];
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j) back.q[j] = rows.row[W][rows.window + 1 + j];
+    probe += finite_probe(back.f);
+    return back;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION typename Findings<V>::Mask is_sound() const {
+    return (least > constant<Real<V>>(Tiny<Real<V>>::safe)) & (probe == constant<Real<V>>(0));
+  }
+  /// use(word, number) for the words that are carried.
+  template <class Use>
+  KOKKOS_FORCEINLINE_FUNCTION void for_words(const Use& use) {
+    int k = 0;
+    TRIKKOS_UNROLL(W)
+    for (int i = 0; i < W; ++i) {
+      use(rows.row[i][rows.rhs], k++);
+      TRIKKOS_UNROLL(2 * W + 1)
+      for (int j = 0; j <= W + i; ++j) use(rows.row[i][rows.window + j], k++);
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void put(int i, const Equation<V, W>& e) {
+    rows.row[i][rows.rhs] = e.d;
+    TRIKKOS_UNROLL(2 * W + 1)
+    for (int j = 0; j <= W + i; ++j) rows.row[i][rows.window + j] = e.a[W - i + j];
+  }
+};
+
 /// The elimination of `segmented`.
 template <int W>
 struct WideCarry {
   static constexpr int half_bandwidth = W;
+  template <class V>
+  using Lone = LoneRows<V, W>;
   static std::string label(const char* kernel) { return OrthogonalCarry::label(kernel); }
   static constexpr int device_rows = 15;
   static constexpr int default_row_multiple = 1;
@@ -179,9 +236,8 @@ struct WideCarry {
     return go_back(rows, bounds);
   }
 
-  /// A whole open system by itself: with no unknown to be kept at its start, W rows are carried, of
-  /// which row i knows W + i + 1 unknowns. This is the QR factorization, W rotations a row. Behind
-  /// the system follow rows 1 x = 0.
+  /// A whole open system by itself: with no unknown to be kept at its start, W rows are carried
+  /// (`LoneRows`). Behind the system follow rows 1 x = 0.
   ///
   /// Leaves the last unknown and returns where all went well: not where squares are not safe from
   /// underflow or anything is not finite, which segments are better at.
@@ -189,33 +245,17 @@ struct WideCarry {
   KOKKOS_FORCEINLINE_FUNCTION static typename Findings<V>::Mask reduce_alone(const Rows& rows,
                                                                              V& last) {
     using Index = typename Rows::index_type;
-    Staircase<V, W + 1, 0, 2 * W + 1, W> carried;
-    const auto put = [&](int i, const Equation<V, W>& e) {
-      carried.row[i][carried.rhs] = e.d;
-      TRIKKOS_UNROLL(2 * W + 1)
-      for (int j = 0; j <= W + i; ++j) carried.row[i][carried.window + j] = e.a[W - i + j];
-    };
-    TRIKKOS_UNROLL(W)
-    for (int i = 0; i < W; ++i) put(i, rows.equation(i));
-    Real<V> least = constant<Real<V>>(1), probe = constant<Real<V>>(0);
+    LoneRows<V, W> carried([&](int i) { return rows.equation(i); });
     const auto step = [&](Index k, const Equation<V, W>& e) {
-      put(W, e);
-      Real<V> others = least;  // small ones of them do no harm: rows are scaled
-      const Real<V> square = carried.template eliminate<false, 0, true>(W + 1, others);
-      least = select(square < least, square, least);
-      BackRow<V, W> back;
-      back.f = carried.row[W][carried.rhs];
-      TRIKKOS_UNROLL(2 * W)
-      for (int j = 0; j < 2 * W; ++j) back.q[j] = carried.row[W][carried.window + 1 + j];
+      const BackRow<V, W> back = carried.rotate(e);
       rows.keep(k - W, back);
       last = back.f;
-      probe += finite_probe(last);
     };
     const auto inner = rows.inner_rows(), end = rows.length() + W;
     Index k = W;
     for_inner_rows(rows, k, inner, step);
     for (; k < end; ++k) step(k, rows.equation(k));
-    return (least > constant<Real<V>>(Tiny<Real<V>>::safe)) & (probe == constant<Real<V>>(0));
+    return carried.is_sound();
   }
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute_alone(const Rows& rows, const V& last) {
@@ -255,7 +295,7 @@ struct WideCarry {
     }
   }
 
- private:
+  /// The unknown of a row from those behind it.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V substituted(const BackRow<V, W>& row, const V (&x)[2 * W]) {
     V v = row.f;
@@ -263,6 +303,8 @@ struct WideCarry {
     for (int j = 2 * W - 1; j >= 0; --j) v = fused(-row.q[j], x[j], v);
     return v;
   }
+
+ private:
   /// From the last unknown to the first; `x` are W of them and W behind them.
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> go_back(const Rows& rows,
