@@ -57,12 +57,8 @@ struct Judged {
   double score() const { return ok && std::isfinite(eta) ? eta : -1; }
 };
 
-/// So many systems of n rows give a device threads enough for what it has for thousands, whose
-/// partitions are of 33 rows at most.
-constexpr std::int64_t thousands(std::int64_t n) {
-  constexpr std::int64_t threads = 1 << 14;
-  return n < 33 ? threads : threads * 33 / n + 1;
-}
+/// So many systems make a device go the ways that it has for thousands.
+inline constexpr int thousands = 1 << 14;
 
 /// (system, array, row), systems adjacent.
 template <class T>
@@ -117,7 +113,7 @@ class Solver {
       : m_method(method),
         m_many("thousands",
                method.level == Level::interleaved_thousands
-                   ? (thousands(n) + capacity - 1) / capacity * capacity
+                   ? (thousands + capacity - 1) / capacity * capacity
                    : 0,
                arrays, n),
         m_work(m_exec, works() ? n : 0, method.level == Level::call ? 1 : capacity,

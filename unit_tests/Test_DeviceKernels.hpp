@@ -155,19 +155,19 @@ void expect_solved(int n, auto... more) {
 }
 
 /// The breaker against kernels that calls take for thousands of systems only.
-template <class Solver>
+template <class Solver, int W = 1>
 void expect_unbroken(int n, auto... more) {
   const Solver solver(Impl::Shape{n, 1, 1}, Trikkos::Options{}, more...);
   for (const Breaker::Mode mode : Breaker::modes) {
     SCOPED_TRACE(std::to_string(n) + " rows, " + name(mode));
     double worst = -1;
     for (int k = 0; k < 3; ++k) {
-      Breaker::Climber<T> climber(n, Trikkos::Boundary::open, mode, false, 1000 * n + k);
+      Breaker::Climber<T, W> climber(n, Trikkos::Boundary::open, mode, false, 1000 * n + k);
       for (int step = 0; step < 40; ++step) {
         const auto problem = climber.next().problem();
         auto scaled = problem;
         Breaker::apply_row_exponents(scaled);
-        HostSystem<1> A(n, [&](int i, int j) { return scaled.A.band(j)[i]; });
+        HostSystem<W> A(n, [&](int i, int j) { return scaled.A.band(j)[i]; });
         A.b = scaled.b;
         const Answer found = solve_with(solver, A);
         const Breaker::Judged judged{fast_backward_error(problem.A, found.x, problem.b),
@@ -180,6 +180,39 @@ void expect_unbroken(int n, auto... more) {
     EXPECT_GE(worst, 0) << "everything was flagged";
   }
 }
+
+/// Five diagonals, one system, by the kernel for thousands, in stretches of 8 rows. What it leaves
+/// unsafe another one solves, as in a call.
+class FromCheckpoints {
+  using Carry = Impl::WideCarry<2>;
+  using Kernel = Impl::SolveFromCheckpoints<T, Carry, Impl::Systems<T, 2>>;
+
+ public:
+  FromCheckpoints(const Impl::Shape& shape, const Trikkos::Options& options, bool in_place)
+      : m_shape(shape.n), m_in_place(in_place), m_safe(shape, options) {
+    m_shape.rows = 8;
+    m_shape.stretches = (m_shape.n + 7) / 8;
+  }
+  std::int64_t storage_words() const { return m_safe.storage_words(); }
+  void solve(const Exec& exec, Impl::Problem<T, 2> problem) const {
+    if (m_in_place) problem.b = problem.x.read_only();  // where b is, too
+    const Kokkos::View<T*, Exec> words("checkpoints", 1 + Kernel::Lone::words * m_shape.stretches);
+    const Kokkos::View<std::int64_t*, Exec> unsafe("unsafe", 1);
+    Kokkos::parallel_for("Test::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                         Impl::ResetDiagnosis{problem.diagnosis});
+    Kokkos::parallel_for("Test::solve_from_checkpoints",
+                         Kokkos::TeamPolicy<Exec>(exec, 1, m_shape.threads)
+                             .set_scratch_size(0, Kokkos::PerTeam(m_shape.scratch_bytes())),
+                         Kernel{problem, m_shape, Impl::SystemTiles(1, m_shape.threads),
+                                words.data() + 1, words.data(), unsafe.data()});
+    if (to_vector(unsafe)[0] > 0) m_safe.solve(exec, problem);
+  }
+
+ private:
+  Impl::CheckpointShape<T, 2> m_shape;
+  bool m_in_place;
+  Impl::DeviceSystems<T, Exec, Carry> m_safe;
+};
 
 /// Systems in blocks of rows, as those of ranks: each block to its segment, the chain of these, and
 /// down again.
@@ -370,8 +403,14 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends) {
   for (const int n : {1, 2, 3, 4, 5, 31, 32, 33, 61})
     expect_solved<Impl::BothEnds<T, Exec, Carry>, 1>(n, threads);
 }
+TEST(TEST_CATEGORY, device_kernels_from_checkpoints) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {1, 2, 3, 6, 7, 8, 9, 10, 11, 16, 17, 40, 48})
+    for (const bool in_place : {false, true}) expect_solved<FromCheckpoints, 2>(n, in_place);
+}
 TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {3, 33, 48}) expect_unbroken<FromCheckpoints, 2>(n, false);
   for (const int n : {2, 33, 61}) expect_unbroken<Impl::BothEnds<T, Exec, Carry>>(n, threads);
   expect_unbroken<Impl::DeviceSystems<T, Exec, Carry>>(64);
 }

@@ -22,10 +22,12 @@ using Trikkos::Transpose;
 
 constexpr std::int64_t different = 61;  // a prime: no tile of systems starts as another one
 
-/// Enough for a device's threads, even if partitions are few, and not a multiple of a warp.
+/// Enough for a device's threads, even if partitions are few, and not a multiple of a warp. Of five
+/// diagonals a thread has all partitions of a system.
+template <int W = 1>
 std::int64_t enough(std::int64_t n) {
   if (Trikkos::Impl::is_host_v<TEST_EXECSPACE>) return different + 12;
-  const std::int64_t partitions = n <= 64 ? 1 : n / 70 + 1;
+  const std::int64_t partitions = W > 1 || n <= 64 ? 1 : n / 70 + 1;
   return (1 << 14) / partitions + 13;
 }
 
@@ -115,7 +117,7 @@ void expect_solved(std::int64_t n, Boundary boundary, const Options& options,
                std::to_string(2 * W + 1) + " diagonals" +
                (boundary == Boundary::periodic ? ", periodic" : ""));
   const Host<T, W> host(n, boundary);
-  const std::int64_t count = enough(n);
+  const std::int64_t count = enough<W>(n);
   const auto A = matrices(host, count, layout);
   const auto b = right_hand_sides(host, count, layout);
   const Array<T> x = Many::make_array<T>(layout, count, n);
@@ -169,12 +171,13 @@ TEST(TEST_CATEGORY, by_threads_options) {
 }
 
 /// x = b, x in another layout than A and b, and one matrix for all: the same bits.
-TEST(TEST_CATEGORY, by_threads_in_place) {
+template <int W>
+void solves_in_place() {
   using Many::Layout;
   const TEST_EXECSPACE exec;
   for (const std::int64_t n : {20, 64, 150}) {
-    const Host<double, 1> host(n, Boundary::open);
-    const std::int64_t count = enough(n);
+    const Host<double, W> host(n, Boundary::open);
+    const std::int64_t count = enough<W>(n);
     const auto A = matrices(host, count, Layout::left);
     const auto b = right_hand_sides(host, count, Layout::left);
     const Array<double> x = Many::make_array<double>(Layout::left, count, n),
@@ -189,14 +192,19 @@ TEST(TEST_CATEGORY, by_threads_in_place) {
     EXPECT_EQ(Many::numbers(b), expected);
   }
 }
+TEST(TEST_CATEGORY, by_threads_in_place) {
+  solves_in_place<1>();
+  solves_in_place<2>();
+}
 
 /// One bad system of many is named, and the others get what they get without it.
-TEST(TEST_CATEGORY, by_threads_bad_system) {
+template <int W>
+void names_the_bad_system() {
   const TEST_EXECSPACE exec;
   for (const std::int64_t n : {20, 64, 150})
     for (const bool singular : {true, false}) {
-      const Host<double, 1> host(n, Boundary::open);
-      const std::int64_t count = enough(n), bad = count - 20, row = n / 2;
+      const Host<double, W> host(n, Boundary::open);
+      const std::int64_t count = enough<W>(n), bad = count - 20, row = n / 2;
       const auto A = matrices(host, count, Many::Layout::left);
       const auto b = right_hand_sides(host, count, Many::Layout::left);
       const Array<double> x = Many::make_array<double>(Many::Layout::left, count, n),
@@ -211,6 +219,10 @@ TEST(TEST_CATEGORY, by_threads_bad_system) {
         put(A.lower, 0);
         put(A.diag, 0);
         put(A.upper, 0);
+        if constexpr (W > 1) {
+          put(A.lower2, 0);
+          put(A.upper2, 0);
+        }
       } else {
         put(b, std::numeric_limits<double>::quiet_NaN());
       }
@@ -225,6 +237,31 @@ TEST(TEST_CATEGORY, by_threads_bad_system) {
         ASSERT_EQ(ByThreads::row<double>(found, k), ByThreads::row<double>(expected, k));
       }
     }
+}
+TEST(TEST_CATEGORY, by_threads_bad_system) {
+  names_the_bad_system<1>();
+  names_the_bad_system<2>();
+}
+
+/// Pivots whose squares are below the number range: what solves all others leaves these systems to
+/// another way, every third one, in place.
+TEST(TEST_CATEGORY, by_threads_tiny_pivots) {
+  const TEST_EXECSPACE exec;
+  for (const std::int64_t n : {41, 64, 150}) {
+    Host<double, 2> host(n, Boundary::open);
+    for (std::int64_t k = 0; k < different; k += 3) {
+      auto& A = host.A[k];
+      for (int j = -2; j <= 2; ++j) A.band(j).assign(n, j == 0 ? 2. : 0.);
+      A.diag[n / 2] = 1e-120;
+      A.upper[n / 2] = 1;
+    }
+    const std::int64_t count = enough<2>(n);
+    const auto A = matrices(host, count, Many::Layout::left);
+    const auto x = right_hand_sides(host, count, Many::Layout::left);
+    const auto status = Trikkos::solve(exec, A, x, x);
+    EXPECT_TRUE(status.ok()) << status.why();
+    expect_solved(host, x);
+  }
 }
 
 /// Slabs of systems that are not equally far apart: the middle axis of an array.
