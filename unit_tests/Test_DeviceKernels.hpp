@@ -403,6 +403,11 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends) {
   for (const int n : {1, 2, 3, 4, 5, 31, 32, 33, 61})
     expect_solved<Impl::BothEnds<T, Exec, Carry>, 1>(n, threads);
 }
+TEST(TEST_CATEGORY, device_kernels_from_both_ends_pentadiagonal) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {8, 9, 10, 11, 16, 33, 34, 65, 66, 67, 100})
+    expect_solved<Impl::WideBothEnds<T, Exec, WideCarry>, 2>(n);
+}
 TEST(TEST_CATEGORY, device_kernels_from_checkpoints) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {1, 2, 3, 6, 7, 8, 9, 10, 11, 16, 17, 40, 48})
@@ -411,6 +416,7 @@ TEST(TEST_CATEGORY, device_kernels_from_checkpoints) {
 TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {3, 33, 48}) expect_unbroken<FromCheckpoints, 2>(n, false);
+  for (const int n : {8, 33, 70}) expect_unbroken<Impl::WideBothEnds<T, Exec, WideCarry>, 2>(n);
   for (const int n : {2, 33, 61}) expect_unbroken<Impl::BothEnds<T, Exec, Carry>>(n, threads);
   expect_unbroken<Impl::DeviceSystems<T, Exec, Carry>>(64);
 }

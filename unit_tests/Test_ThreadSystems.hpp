@@ -8,8 +8,8 @@
 #include <limits>
 
 /// \file
-/// So many interleaved systems that a device gives each thread a system, or a partition of one. A
-/// few differ, and are repeated: the error of these is measured, and all that are alike must get
+/// So many systems that a device gives each thread a system, or half or a partition of one. A few
+/// differ, and are repeated: the error of these is measured, and all that are alike must get
 /// the same bits, wherever they lie.
 
 namespace Test::ByThreads {
@@ -140,6 +140,20 @@ TEST(TEST_CATEGORY, by_threads_sizes_pentadiagonal) {
   for (const std::int64_t n : {1, 2, 3, 5, 30, 45, 93})
     expect_solved<double, 2>(n, Boundary::periodic, Options{});
 }
+/// From both ends, in bulk and not.
+TEST(TEST_CATEGORY, by_threads_sizes_pentadiagonal_contiguous) {
+  for (const std::int64_t n : {7, 8, 9, 10, 11, 15, 16, 32, 33, 50, 64, 65, 66, 99, 100, 150, 300})
+    expect_solved<double, 2>(n, Boundary::open, Options{}, Many::Layout::right);
+  for (const auto layout : {Many::Layout::wide_right, Many::Layout::odd_right})
+    for (const std::int64_t n : {20, 50, 64})
+      expect_solved<double, 2>(n, Boundary::open, Options{}, layout);
+  for (const std::int64_t n : {10, 64, 150}) {
+    expect_solved<float, 2>(n, Boundary::open, Options{}, Many::Layout::right);
+    expect_solved<Kokkos::complex<double>, 2>(n, Boundary::open,
+                                              Options{}.transpose(Transpose::conjugate_transpose),
+                                              Many::Layout::right);
+  }
+}
 template <class T>
 void solves_scalars() {
   for (const auto boundary : {Boundary::open, Boundary::periodic})
@@ -172,16 +186,17 @@ TEST(TEST_CATEGORY, by_threads_options) {
 
 /// x = b, x in another layout than A and b, and one matrix for all: the same bits.
 template <int W>
-void solves_in_place() {
+void solves_in_place(Many::Layout layout = Many::Layout::left) {
   using Many::Layout;
   const TEST_EXECSPACE exec;
+  const Layout other_layout = layout == Layout::left ? Layout::right : Layout::left;
   for (const std::int64_t n : {20, 64, 150}) {
     const Host<double, W> host(n, Boundary::open);
     const std::int64_t count = enough<W>(n);
-    const auto A = matrices(host, count, Layout::left);
-    const auto b = right_hand_sides(host, count, Layout::left);
-    const Array<double> x = Many::make_array<double>(Layout::left, count, n),
-                        other = Many::make_array<double>(Layout::right, count, n);
+    const auto A = matrices(host, count, layout);
+    const auto b = right_hand_sides(host, count, layout);
+    const Array<double> x = Many::make_array<double>(layout, count, n),
+                        other = Many::make_array<double>(other_layout, count, n);
     EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
     EXPECT_TRUE(Trikkos::solve(exec, A, b, other).ok());
     const Trikkos::Workspace work(exec, A, b);
@@ -195,20 +210,21 @@ void solves_in_place() {
 TEST(TEST_CATEGORY, by_threads_in_place) {
   solves_in_place<1>();
   solves_in_place<2>();
+  solves_in_place<2>(Many::Layout::right);
 }
 
 /// One bad system of many is named, and the others get what they get without it.
 template <int W>
-void names_the_bad_system() {
+void names_the_bad_system(Many::Layout layout = Many::Layout::left) {
   const TEST_EXECSPACE exec;
   for (const std::int64_t n : {20, 64, 150})
     for (const bool singular : {true, false}) {
       const Host<double, W> host(n, Boundary::open);
       const std::int64_t count = enough<W>(n), bad = count - 20, row = n / 2;
-      const auto A = matrices(host, count, Many::Layout::left);
-      const auto b = right_hand_sides(host, count, Many::Layout::left);
-      const Array<double> x = Many::make_array<double>(Many::Layout::left, count, n),
-                          y = Many::make_array<double>(Many::Layout::left, count, n);
+      const auto A = matrices(host, count, layout);
+      const auto b = right_hand_sides(host, count, layout);
+      const Array<double> x = Many::make_array<double>(layout, count, n),
+                          y = Many::make_array<double>(layout, count, n);
       EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
       const auto put = [&](const Array<double>& to, double value) {
         ::Test::fill(
@@ -241,27 +257,29 @@ void names_the_bad_system() {
 TEST(TEST_CATEGORY, by_threads_bad_system) {
   names_the_bad_system<1>();
   names_the_bad_system<2>();
+  names_the_bad_system<2>(Many::Layout::right);
 }
 
 /// Pivots whose squares are below the number range: what solves all others leaves these systems to
 /// another way, every third one, in place.
 TEST(TEST_CATEGORY, by_threads_tiny_pivots) {
   const TEST_EXECSPACE exec;
-  for (const std::int64_t n : {41, 64, 150}) {
-    Host<double, 2> host(n, Boundary::open);
-    for (std::int64_t k = 0; k < different; k += 3) {
-      auto& A = host.A[k];
-      for (int j = -2; j <= 2; ++j) A.band(j).assign(n, j == 0 ? 2. : 0.);
-      A.diag[n / 2] = 1e-120;
-      A.upper[n / 2] = 1;
+  for (const auto layout : {Many::Layout::left, Many::Layout::right})
+    for (const std::int64_t n : {41, 64, 150}) {
+      Host<double, 2> host(n, Boundary::open);
+      for (std::int64_t k = 0; k < different; k += 3) {
+        auto& A = host.A[k];
+        for (int j = -2; j <= 2; ++j) A.band(j).assign(n, j == 0 ? 2. : 0.);
+        A.diag[n / 2] = 1e-120;
+        A.upper[n / 2] = 1;
+      }
+      const std::int64_t count = enough<2>(n);
+      const auto A = matrices(host, count, layout);
+      const auto x = right_hand_sides(host, count, layout);
+      const auto status = Trikkos::solve(exec, A, x, x);
+      EXPECT_TRUE(status.ok()) << status.why();
+      expect_solved(host, x);
     }
-    const std::int64_t count = enough<2>(n);
-    const auto A = matrices(host, count, Many::Layout::left);
-    const auto x = right_hand_sides(host, count, Many::Layout::left);
-    const auto status = Trikkos::solve(exec, A, x, x);
-    EXPECT_TRUE(status.ok()) << status.why();
-    expect_solved(host, x);
-  }
 }
 
 /// Slabs of systems that are not equally far apart: the middle axis of an array.

@@ -20,8 +20,8 @@
 ///
 /// Systems that are a partition each are solved at once: 2W + 2 words a row read, 1 written. Longer
 /// ones in two passes with the chains of their segments between: as many again read, and for W = 1
-/// 48 words a partition of at most 33 rows in double. Where there are enough of them for W > 1, each
-/// by one thread (Trikkos_CheckpointedSystems.hpp).
+/// 48 words a partition of at most 33 rows in double. Where there are enough of them for W > 1,
+/// each by one thread (Trikkos_CheckpointedSystems.hpp).
 
 namespace Trikkos::Impl {
 

@@ -9,6 +9,7 @@
 #include <impl/Trikkos_InterleavedSystems.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_SystemsOnChip.hpp>
+#include <impl/Trikkos_WideBothEnds.hpp>
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
@@ -289,6 +290,7 @@ class DeviceSystems {
   DeviceSystems(const Shape& shape, const Options& options)
       : m_on_chip(shape, options),
         m_from_both_ends(shape, options),
+        m_wide_from_both_ends(shape, options),
         m_by_threads(shape, options),
         m_passes(shape, options) {}
 
@@ -314,6 +316,9 @@ class DeviceSystems {
     if constexpr (decltype(m_from_both_ends)::is_for_it)
       if (interleaved && m_from_both_ends.is_for(problem))
         return m_from_both_ends.solve(exec, problem);
+    if constexpr (decltype(m_wide_from_both_ends)::is_for_it)
+      if (!interleaved && m_wide_from_both_ends.is_for(problem))
+        return m_wide_from_both_ends.solve(exec, problem);
     if (interleaved && m_on_chip.is_for_interleaved(problem)) return m_on_chip.solve(exec, problem);
     if constexpr (decltype(m_by_threads)::is_for_it)
       if (interleaved && m_by_threads.is_for(problem.slab()))
@@ -327,6 +332,7 @@ class DeviceSystems {
  private:
   OnChip<T, Exec, Elimination> m_on_chip;
   BothEnds<T, Exec, Elimination> m_from_both_ends;
+  WideBothEnds<T, Exec, Elimination> m_wide_from_both_ends;
   InterleavedSystems<T, Exec, Elimination> m_by_threads;
   DevicePartitions<T, Exec, Elimination> m_passes;
 };

@@ -63,6 +63,15 @@ struct OnChipShape {
     return sizeof(T) * (bands * band_words() + node_words()) + staging_bytes + staging_alignment;
   }
 
+  /// Two threads for each of so many contiguous systems.
+  static OnChipShape pairs(std::int64_t n_, int systems) {
+    OnChipShape r;
+    r.n = static_cast<int>(n_);
+    r.levels = 1;
+    r.rows = (r.n + 1) / 2 | 1;  // else rows of all systems were in one bank of scratch
+    r.lanes = 2 * systems;
+    return r;
+  }
   /// Two threads for each system, and as many systems as memory moves at a time, if so much scratch
   /// holds them; of short systems more.
   static OnChipShape both_ends(std::int64_t n_, int granted, int most) {
@@ -256,8 +265,8 @@ struct SystemsOnChip {
   }
 };
 
-/// Whether arrays are such as `SystemsOnChip::in_bulk` says.
-template <bool Interleaved, class T, int W, class Matrices>
+/// Whether arrays are such as `SystemsOnChip::in_bulk` says, systems of `long_enough` bytes.
+template <bool Interleaved, int long_enough = long_run, class T, int W, class Matrices>
 bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) {
   if constexpr (ComputedMatrices<Matrices>) {
     return false;
@@ -275,7 +284,7 @@ bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) {
     for (int j = 0; j <= 2 * W; ++j) look_at(problem.A.band(j));
     if (Interleaved) return alike && bytes % staging_alignment == 0;
     const std::size_t run = sizeof(T) * static_cast<std::size_t>(problem.n());
-    return alike && is_bulk(bytes | run, run);
+    return alike && is_bulk(bytes | run, run, long_enough);
   }
 }
 

@@ -30,8 +30,8 @@ KOKKOS_INLINE_FUNCTION constexpr int staged_words(int words) {
 /// Runs of so many bytes are worth a bulk copy each, as a rule: an SM starts one every 12 cycles.
 inline constexpr int long_run = 512;
 /// Whether a run of so many bytes is, if it and the strides and addresses in `all` are aligned.
-constexpr bool is_bulk(std::size_t all, std::size_t bytes) {
-  return (all | bytes) % staging_alignment == 0 && bytes >= long_run;
+constexpr bool is_bulk(std::size_t all, std::size_t bytes, std::size_t long_enough = long_run) {
+  return (all | bytes) % staging_alignment == 0 && bytes >= long_enough;
 }
 
 /// As many bytes as one instruction moves.

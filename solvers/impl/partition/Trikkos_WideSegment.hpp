@@ -218,6 +218,23 @@ KOKKOS_FORCEINLINE_FUNCTION Bounds<V, W> unchain(Bounds<V, W>& b, const MergeNod
   return last;
 }
 
+/// All unknowns of as many rows.
+template <class V, int size>
+KOKKOS_FORCEINLINE_FUNCTION void solve_dense(Staircase<V, size, 0, size, size>& rows,
+                                             V (&x)[size]) {
+  Real<V> least = constant<Real<V>>(1);
+  for_constants<0, size - 1>([&](auto t) { rows.template eliminate<true, t>(size, least); });
+  const V(&left)[rows.columns] = rows.row[0];
+  x[size - 1] = product(left[rows.rhs], reciprocal(left[rows.columns - 1]));
+  for_constants<1, size>([&](auto i) {
+    constexpr int t = size - 1 - i;
+    const V(&pivot)[rows.columns] = rows.row[i];
+    x[t] = pivot[rows.rhs];
+    TRIKKOS_UNROLL(size)
+    for (int j = t + 1; j < size; ++j) x[t] = fused(-pivot[rows.window + j], x[j], x[t]);
+  });
+}
+
 /// The unknowns at the ends, from the one segment that is left. Open: nothing lies outside.
 /// Periodic: the last unknowns come before the first, and the first after the last.
 template <class V, int W>
@@ -236,19 +253,8 @@ KOKKOS_INLINE_FUNCTION Bounds<V, W> solve_root(const Segment<V, W>& s, bool peri
       ends.row[i][ends.window + W + j] = (j <= i ? last[j] : zero) + wrap(prev[j]);
     }
   }
-  Real<V> least = constant<Real<V>>(1);
-  for_constants<0, half - 1>([&](auto t) { ends.template eliminate<true, t>(half, least); });
-
-  const V(&left)[ends.columns] = ends.row[0];
   V x[half];
-  x[half - 1] = product(left[ends.rhs], reciprocal(left[ends.columns - 1]));
-  for_constants<1, half>([&](auto i) {
-    constexpr int t = half - 1 - i;
-    const V(&pivot)[ends.columns] = ends.row[i];
-    x[t] = pivot[ends.rhs];
-    TRIKKOS_UNROLL(half)
-    for (int j = t + 1; j < half; ++j) x[t] = fused(-pivot[ends.window + j], x[j], x[t]);
-  });
+  solve_dense(ends, x);
   Bounds<V, W> b;
   for (int j = 0; j < W; ++j) {
     b.x[j] = wrap(x[W + j]);
