@@ -4,7 +4,9 @@
 #ifndef TRIKKOS_IMPL_CHECKPOINTEDSYSTEMS_HPP
 #define TRIKKOS_IMPL_CHECKPOINTEDSYSTEMS_HPP
 
+#include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_ThreadRows.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 
 /// \file
 /// A whole open system a thread, however long: the QR factorization, of which scratch holds the
