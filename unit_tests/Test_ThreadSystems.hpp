@@ -139,6 +139,8 @@ TEST(TEST_CATEGORY, by_threads_sizes_pentadiagonal) {
     expect_solved<double, 2>(n, Boundary::open, Options{});
   for (const std::int64_t n : {1, 2, 3, 5, 30, 45, 93})
     expect_solved<double, 2>(n, Boundary::periodic, Options{});
+  for (const auto layout : {Many::Layout::wide_left, Many::Layout::odd_left})
+    for (const std::int64_t n : {40, 130}) expect_solved<double, 2>(n, Boundary::open, {}, layout);
 }
 /// From both ends, in bulk and not.
 TEST(TEST_CATEGORY, by_threads_sizes_pentadiagonal_contiguous) {

@@ -261,6 +261,8 @@ class InterleavedSystems {
 
   /// Systems in slabs of so many.
   bool is_for(std::int64_t slab) const { return m_is_used && slab >= least_slab; }
+  /// Whether a thread has a system as a whole, and reads it once.
+  bool is_alone() const { return m_is_used && m_shape.is_alone; }
   std::int64_t storage_words() const {
     if (!m_is_used || m_shape.is_alone) return 0;
     return m_begins_whole ? words_of_whole() + 1 : words_of_passes();

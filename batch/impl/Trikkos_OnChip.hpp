@@ -317,8 +317,9 @@ class DeviceSystems {
       if (interleaved && m_from_both_ends.is_for(problem))
         return m_from_both_ends.solve(exec, problem);
     if constexpr (decltype(m_wide_from_both_ends)::is_for_it)
-      if (!interleaved && m_wide_from_both_ends.is_for(problem))
-        return m_wide_from_both_ends.solve(exec, problem);
+      if (!(interleaved && m_by_threads.is_alone()) &&
+          m_wide_from_both_ends.is_for(problem, interleaved))
+        return m_wide_from_both_ends.solve(exec, problem, interleaved);
     if (interleaved && m_on_chip.is_for_interleaved(problem)) return m_on_chip.solve(exec, problem);
     if constexpr (decltype(m_by_threads)::is_for_it)
       if (interleaved && m_by_threads.is_for(problem.slab()))

@@ -10,7 +10,7 @@
 #include <impl/partition/Trikkos_Tile.hpp>
 
 /// \file
-/// `segmented` for many short contiguous systems of W > 1 diagonals on either side, on a device. A
+/// `segmented` for many short systems of W > 1 diagonals on either side, on a device. A
 /// team holds some of them in its scratch, and of each one thread carries W rows from the first row
 /// on, and another from the last row on. Where they meet, W rows of either know 2W unknowns. This
 /// is QR of the rows in another order: no segments, whose outer columns and tree are most of the
@@ -57,7 +57,7 @@ struct WideEndRows {
 
 /// Rows of a system in scratch, from the `begin`-th on, that are read from memory again.
 template <class T, int W, class Matrix>
-struct RereadWideRows : StagedRows<T, 1, W> {
+struct RereadWideRows : StagedRows<T, 0, W> {
   const Matrix& A;
   Strided<const T> b;
   int begin;
@@ -70,16 +70,16 @@ struct RereadWideRows : StagedRows<T, 1, W> {
   }
 };
 
-template <class T, class Elimination, class Matrices>
-struct SolveWideFromBothEnds : SystemsOnChip<T, false, Matrices> {
-  using Base = SystemsOnChip<T, false, Matrices>;
+template <class T, class Elimination, bool Interleaved, class Matrices>
+struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
+  using Base = SystemsOnChip<T, Interleaved, Matrices>;
   using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::runs, Base::load;
   using Matrix = MatrixOf<Matrices>;
   static constexpr int W = Elimination::half_bandwidth, met = 2 * W;
   using Lone = typename Elimination::template Lone<T>;
   using Half = WideEndRows<T, W>;
 
-  static constexpr int handed_words = Lone::words + 1;  // of a system
+  static constexpr int handed_words = Lone::words;  // of a system
   /// Bytes of a run that is copied in bulk: little else is to be done meanwhile.
   static constexpr int bulk = 128;
 
@@ -100,7 +100,7 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, false, Matrices> {
     const Half half{bands + W * shape.band_words() + place(s, is_last ? n - 1 : 0),
                     band,
                     (rhs - W) * shape.band_words(),
-                    is_last ? -1 : 1,
+                    is_last ? -between() : between(),
                     !exists   ? 0
                     : is_last ? n - front
                               : front,
@@ -135,12 +135,14 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, false, Matrices> {
         solve_in_segments(bands, tile.first, s);
       }
     }
-    Staging<Member>::template store<false, bulk>(
+    Staging<Member>::template store<Interleaved, bulk>(
         member,
         runs(bands + rhs * shape.band_words(), problem.x.block(tile.first), tile.count, 0, n));
   }
 
  private:
+  /// Rows of a system in scratch.
+  KOKKOS_FORCEINLINE_FUNCTION int between() const { return Interleaved ? shape.systems() : 1; }
   KOKKOS_FORCEINLINE_FUNCTION static T not_a_number() {
     return T(Kokkos::Experimental::quiet_NaN_v<Real<T>>);
   }
@@ -209,7 +211,7 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, false, Matrices> {
                                           begin};
     };
     const auto word = [&](int link, int k) -> T& {
-      return bands[k % rhs * shape.band_words() + place(s, link * each) + k / rhs];
+      return bands[k % rhs * shape.band_words() + place(s, link * each + k / rhs)];
     };
     using Node = MergeNode<T, W>;
     auto segment = Elimination::reduce(rows(0));
@@ -250,30 +252,47 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, false, Matrices> {
   }
 };
 
-/// `segmented` for short contiguous systems on a device, many of them.
+/// `segmented` for short systems on a device, many of them.
 template <class T, class Exec, class Elimination>
 class WideBothEnds {
   static constexpr int W = Elimination::half_bandwidth;
+  using OnChip = OnChipShape<T, W>;
 
  public:
   /// Whether the elimination has a way with W rows that are carried.
   static constexpr bool is_for_it = requires { typename Elimination::template Lone<T>; };
 
   WideBothEnds(const Shape& shape, const Options& options)
-      : m_shape(shape_of(options.partition_size() == 0 ? shape.n : 0)) {}
+      : m_contiguous(contiguous(options.partition_size() == 0 ? shape.n : 0)),
+        m_interleaved(interleaved(options.partition_size() == 0 ? shape.n : 0)) {}
 
   template <class Matrices>
-  bool is_for(const Problem<T, W, Matrices>& problem) const {
-    return problem.count() >= least_systems && !problem.A.first.periodic && m_shape.lanes > 0;
+  bool is_for(const Problem<T, W, Matrices>& problem, bool interleaved) const {
+    return problem.count() >= least_systems && !problem.A.first.periodic &&
+           (interleaved ? m_interleaved.lanes > 0 && problem.slab() >= least_slab
+                        : m_contiguous.lanes > 0);
   }
   template <class Matrices>
-  requires(is_for_it) void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    using Kernel = SolveWideFromBothEnds<T, Elimination, Matrices>;
+  requires(is_for_it) void solve(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                                 bool interleaved = false) const {
+    if (interleaved)
+      launch<true>(exec, problem, m_interleaved);
+    else
+      launch<false>(exec, problem, m_contiguous);
+  }
+
+ private:
+  static constexpr int warp = 32;
+
+  template <bool Interleaved, class Matrices>
+  void launch(const Exec& exec, const Problem<T, W, Matrices>& problem, const OnChip& shape) const {
+    using Kernel = SolveWideFromBothEnds<T, Elimination, Interleaved, Matrices>;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<warp, 1>>;
-    // systems that touch in scratch as they do in memory are copied as one run
-    const bool in_bulk = can_load_in_bulk<false, Kernel::bulk>(problem) &&
-                         (m_shape.n != m_shape.pitch() || problem.b.system_stride != m_shape.n);
-    Kernel kernel{{problem, m_shape, SystemTiles(problem.slab(), m_shape.systems()), in_bulk}};
+    // contiguous ones that touch in scratch as they do in memory are copied as one run
+    const bool touch =
+        !Interleaved && shape.n == shape.pitch() && problem.b.system_stride == shape.n;
+    Kernel kernel{{problem, shape, SystemTiles(problem.slab(), shape.systems()),
+                   can_load_in_bulk<Interleaved, Kernel::bulk>(problem) && !touch}};
     kernel.problem.resets = false;
     if (problem.resets)
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
@@ -281,42 +300,40 @@ class WideBothEnds {
     Kokkos::parallel_for(
         Elimination::label("from_both_ends"),
         light(Teams(exec, static_cast<int>(kernel.tiles.count(problem.count())), warp)
-                  .set_scratch_size(0, Kokkos::PerTeam(scratch_bytes<Kernel>(m_shape)))),
+                  .set_scratch_size(0, Kokkos::PerTeam(scratch_bytes(shape)))),
         kernel);
   }
 
- private:
-  static constexpr int warp = 32;
-
-  template <class Kernel>
-  static std::size_t scratch_bytes(const OnChipShape<T, W>& shape) {
-    return sizeof(T) * (shape.bands * shape.band_words() +
-                        staged_words<T>(Kernel::handed_words * shape.systems())) +
+  static std::size_t scratch_bytes(const OnChip& shape) {
+    int handed = 0;
+    if constexpr (is_for_it) handed = Elimination::template Lone<T>::words;
+    return sizeof(T) *
+               (shape.bands * shape.band_words() + staged_words<T>(handed * shape.systems())) +
            staging_bytes + staging_alignment;
   }
-  /// Two threads a system, of a warp; of fewer systems than a warp has threads for so few that an
-  /// SM has more teams.
-  static OnChipShape<T, W> shape_of(std::int64_t n) {
-    int systems = 0;
-    if constexpr (is_for_it) {
-      using Kernel = SolveWideFromBothEnds<T, Elimination, Systems<T, W>>;
-      const auto fits = [&] {
-        return static_cast<int>(scratch_bytes<Kernel>(OnChipShape<T, W>::pairs(n, systems))) +
-                   scratch_reserved(warp) <=
+  static bool fits(std::int64_t n, int systems) {
+    return is_for_it && n >= 4 * W && n <= scratch_limit &&
+           static_cast<int>(scratch_bytes(OnChip::pairs(n, systems))) + scratch_reserved(warp) <=
                scratch_limit;
-      };
-      if (n >= 4 * W && n <= scratch_limit) {
-        systems = warp / 2;
-        while (systems > 0 && !fits()) --systems;
-        if (systems < warp / 2) systems = std::min(systems, 13);
-      }
-    }
-    return OnChipShape<T, W>::pairs(n, systems < least_of_team ? 0 : systems);
   }
-  static constexpr std::int64_t least_systems = 1 << 12;
-  static constexpr int least_of_team = 3;  // else most of a warp is idle
+  /// Two threads a system, of a warp; of fewer systems than a warp has threads for so few that an
+  /// SM has more teams; of two most of the warp would be idle.
+  static OnChip contiguous(std::int64_t n) {
+    int systems = warp / 2;
+    while (systems > 2 && !fits(n, systems)) --systems;
+    if (systems < warp / 2) systems = std::min(systems, 13);
+    return OnChip::pairs(n, systems > 2 ? systems : 0);
+  }
+  /// Rows of 64 bytes and more.
+  static OnChip interleaved(std::int64_t n) {
+    constexpr int least = 64 / sizeof(T);
+    int systems = warp / 2;
+    while (systems >= least && !fits(n, systems)) systems /= 2;
+    return OnChip::pairs(n, systems >= least ? systems : 0);
+  }
+  static constexpr std::int64_t least_systems = 1 << 12, least_slab = 32;
 
-  OnChipShape<T, W> m_shape;
+  OnChip m_contiguous, m_interleaved;
 };
 
 }  // namespace Trikkos::Impl
