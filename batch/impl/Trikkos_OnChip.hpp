@@ -281,7 +281,8 @@ class OnChip {
 };
 
 /// `segmented` or `spike` on a device: on chip where a team can hold a system, else in two passes;
-/// `segmented` of many interleaved systems by two threads each, or one for each partition.
+/// `segmented` of many short systems by two threads each, of many interleaved ones by one each, or
+/// for each partition.
 template <class T, class Exec, class Elimination>
 class DeviceSystems {
   static constexpr int W = Elimination::half_bandwidth;
