@@ -68,7 +68,9 @@ struct OnChipShape {
     OnChipShape r;
     r.n = static_cast<int>(n_);
     r.levels = 1;
-    r.rows = (r.n + 1) / 2 | 1;  // else rows of all systems were in one bank of scratch
+    // aligned, and an odd multiple: else rows of all systems were in one bank of scratch
+    constexpr int unit = std::max<int>(staging_alignment / (2 * sizeof(T)), 1);
+    r.rows = unit * (((r.n + 1) / 2 + unit - 1) / unit | 1);
     r.lanes = 2 * systems;
     return r;
   }

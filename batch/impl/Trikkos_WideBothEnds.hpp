@@ -106,7 +106,8 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
                               : front,
                     problem.A.first.scale_rows};
     T* const word = handed + s;
-    Lone carried([&](int i) { return half.equation(i); });
+    // threads without a system read none that another one writes
+    Lone carried([&](int i) { return exists ? half.equation(i) : unit_equation<T, W>(); });
     carry(half, carried);
     if (exists && is_last) {
       carried.for_words([&](const T& value, int k) { word[k * systems] = value; });
@@ -147,11 +148,12 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
     return T(Kokkos::Experimental::quiet_NaN_v<Real<T>>);
   }
   KOKKOS_FORCEINLINE_FUNCTION static void carry(const Half& half, Lone& carried) {
-    Equation<T, W> next = half.equation(W < half.m ? W : 0);
+    if (half.m <= W) return;
+    Equation<T, W> next = half.equation(W);
     TRIKKOS_UNROLL(1)
     for (int k = W; k < half.m; ++k) {
       const Equation<T, W> e = next;
-      next = half.equation(k + 1 < half.m ? k + 1 : 0);
+      next = half.equation(k + 1 < half.m ? k + 1 : k);
       half.keep(k - W, carried.rotate(e));
     }
   }
@@ -204,11 +206,12 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
     const Matrix A = problem.A[first + s];
     const auto rows = [&](int link) {
       const int begin = link * each;
-      return RereadWideRows<T, W, Matrix>{{bands + place(s, begin), shape.band_words(),
-                                           link + 1 < links ? each : n - begin, A.scale_rows},
-                                          A,
-                                          problem.b[first + s],
-                                          begin};
+      return RereadWideRows<T, W, Matrix>{
+          {bands + place(s, begin), shape.band_words(), link + 1 < links ? each : n - begin,
+           A.scale_rows, between()},
+          A,
+          problem.b[first + s],
+          begin};
     };
     const auto word = [&](int link, int k) -> T& {
       return bands[k % rhs * shape.band_words() + place(s, link * each + k / rhs)];

@@ -77,15 +77,15 @@ class FactoredCall {
       const bool interleaved =
           problem.count() > 1 && problem.b.system_stride < problem.b.row_stride;
       if constexpr (Factors<T, W>::has_chunks)
-        if (interleaved && is_for_registers()) return in_registers(exec, problem, factors);
+        if (is_for_registers())
+          return interleaved ? in_registers(exec, problem, factors)
+                             : contiguous<true>(exec, problem, factors);
       if constexpr (W == 1)
         if (interleaved && is_for_stream(problem)) return stream(exec, problem, factors);
       if (interleaved && m_on_chip.fits(each, each, m_on_chip.granted))
-        launch<each, true>(exec, problem, factors);
-      else if (m_on_chip.fits(each, each))
-        launch<each, false>(exec, problem, factors);
+        launch<each, true, false>(exec, problem, factors);
       else
-        launch<1, false>(exec, problem, factors);
+        contiguous<false>(exec, problem, factors);
     }
   }
 
@@ -148,7 +148,16 @@ class FactoredCall {
   }
   static constexpr std::int64_t least_in_stream = 1 << 13;
 
-  template <int each, bool Interleaved>
+  template <bool by_weights>
+  void contiguous(const Exec& exec, const Problem<T, W>& problem,
+                  const Factors<T, W>& factors) const {
+    constexpr int each = OnChip::most_of_thread;
+    if (m_on_chip.fits(each, each))
+      launch<each, false, by_weights>(exec, problem, factors);
+    else
+      launch<1, false, by_weights>(exec, problem, factors);
+  }
+  template <int each, bool Interleaved, bool by_weights>
   void launch(const Exec& exec, const Problem<T, W>& problem, const Factors<T, W>& factors) const {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<OnChip::most_threads, 2 / W>>;
     const int systems = m_on_chip.systems(Interleaved, each);
@@ -159,10 +168,11 @@ class FactoredCall {
         Teams(exec, league, m_on_chip.threads(systems, each))
             .set_scratch_size(0, Kokkos::PerTeam(m_on_chip.scratch_bytes(systems))),
         Kokkos::Experimental::DesiredOccupancy(m_on_chip.desired_occupancy(
-            systems, each, sizeof(T) * static_cast<std::size_t>(factors.words_of_sweeps())))));
+            systems, each,
+            sizeof(T) * static_cast<std::size_t>(factors.words_on_chip(by_weights))))));
     Kokkos::parallel_for(
         "Trikkos::factored", policy,
-        SolveFactored<T, each, Interleaved, W>{
+        SolveFactored<T, each, Interleaved, W, by_weights>{
             {factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip, systems}});
   }
 

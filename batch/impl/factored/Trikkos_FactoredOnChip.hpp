@@ -12,16 +12,17 @@
 /// entered, to see what would leave it, and from what does enter. So x is that of the recurrence
 /// itself, and what chunks hand on is all that is rounded otherwise.
 ///
-/// Weights would sum what leaves a chunk by one multiplication a row, but they are two more words
-/// of factors, which an SM's cache then holds for half as many rows.
+/// Weights sum what leaves a chunk by one multiplication a row, but they are two more words of
+/// factors, which an SM's cache then holds for half as many rows: so short open ones have them,
+/// whose layouts get the same bits.
 ///
 /// Of W > 1 diagonals on either side, the W values that chunks hand on may lose digits: those of a
 /// smooth solution differ by little, but what their difference makes grows with the rows, as with
 /// the biharmonic. Where products of multipliers say so, they are corrected once: what did leave a
 /// chunk less what was taken for it is handed on likewise, and what that makes of rows is added.
 ///
-/// Traffic: 1 word an unknown read, 1 written; factors, 3 words a row (5 where periodic), of W = 2
-/// 5 (9), come through the cache.
+/// Traffic: 1 word an unknown read, 1 written; factors, 3 words a row (5 where periodic or by
+/// weights), of W = 2 5 (9), come through the cache.
 
 namespace Trikkos::Impl {
 
@@ -46,8 +47,9 @@ struct ChunkWords {
   }
 };
 
-/// Each thread has `each` systems.
-template <class T, int each, bool Interleaved, int W = 1>
+/// Each thread has `each` systems. `by_weights`: what leaves chunks is summed, of open matrices,
+/// with the same bits as in Trikkos_FactoredInRegisters.hpp.
+template <class T, int each, bool Interleaved, int W = 1, bool by_weights = false>
 struct SolveFactored : FactoredChunks<T, each, W> {
   using Base = FactoredChunks<T, each, W>;
   using Base::factors, Base::b, Base::x, Base::tiles, Base::shape, Base::systems;
@@ -107,12 +109,35 @@ struct SolveFactored : FactoredChunks<T, each, W> {
       }
     };
     const auto see = [](int, const T&, const T&) {};
+    const Words weight_back(factors, F::leaves_backward, p, chunks);
 
-    Values v = {};
-    forward(v, see);
+    Values v = {}, leaves = {};
+    if constexpr (by_weights) {
+      const Words weight(factors, F::leaves_forward, p, chunks);
+      TRIKKOS_UNROLL(4)
+      for (int k = 0; k < m; ++k) {
+        const auto w = weight[k];
+        for_each_mine([&](int j) { add_products(w, y(k, j), v[j]); });
+      }
+    } else {
+      forward(v, see);
+    }
     this->template entering<true>(member, handed, s, p, v);
     if (corrects) post(handed_back, s, p, v);
-    forward(v, [](int, T& at, const T& value) { at = value; });
+    if constexpr (by_weights) {
+      TRIKKOS_UNROLL(4)
+      for (int k = 0; k < m; ++k) {
+        const T i = inverse[k * chunks];
+        const auto l = lower[k], w = weight_back[k];
+        for_each_mine([&](int j) {
+          push_next(v[j], product(i, y(k, j)), l);
+          add_products(w, v[j][0], leaves[j]);
+          y(k, j) = v[j][0];
+        });
+      }
+    } else {
+      forward(v, [](int, T& at, const T& value) { at = value; });
+    }
     if (corrects) {
       this->template mistaken<true>(member, handed_back, s, p, v);
       this->template entering<true>(member, handed, s, p, v);
@@ -120,14 +145,14 @@ struct SolveFactored : FactoredChunks<T, each, W> {
         const auto l = lower[k];
         for_each_mine([&](int j) {
           push_next(v[j], T(0), l);
+          if constexpr (by_weights) add_products(weight_back[k], v[j][0], leaves[j]);
           y(k, j) += v[j][0];
         });
       }
     }
     if (factors.periodic) close_ring(member, handed, s, p, begin, m, y);
 
-    Values leaves = {};
-    backward(leaves, see);
+    if constexpr (!by_weights) backward(leaves, see);
     this->template entering<false>(member, handed_back, s, p, leaves);
     if (corrects) post(handed, s, p, leaves);
     Real<T> probe[each] = {};
@@ -165,6 +190,10 @@ struct SolveFactored : FactoredChunks<T, each, W> {
       return {tile, from, shape.n, here, systems, all.row_stride, all.system_stride};
     else
       return {tile, from, here, shape.n, shape.pitch(), all.system_stride, all.row_stride};
+  }
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION static void add_products(const Row& weight, const T& y, T (&to)[W]) {
+    for (int i = 0; i < W; ++i) to[i] = fused(weight(i), y, to[i]);
   }
   /// The last unknowns of a ring from the sums over its rows, and what they are in those.
   template <class Member, class Y>

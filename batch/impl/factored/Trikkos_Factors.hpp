@@ -76,9 +76,9 @@ struct Factors : FactorBands<W> {
                ? 0
                : in_chunk * most_rows * ((chunks + abreast - 1) / abreast * abreast);
   }
-  /// Less what only those read who sum by weights.
-  std::int64_t words_of_sweeps() const {
-    return words - words_by_chunk() - (2 * W * rows + square) * chunks;
+  /// Those that are read on chip.
+  std::int64_t words_on_chip(bool by_weights) const {
+    return words - words_by_chunk() - square * chunks - (by_weights ? 0 : 2 * W * rows * chunks);
   }
   KOKKOS_FORCEINLINE_FUNCTION constexpr std::int64_t groups() const {
     return (chunks + group - 1) / group;
