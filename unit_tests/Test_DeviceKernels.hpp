@@ -425,7 +425,10 @@ TEST(TEST_CATEGORY, device_kernels_from_checkpoints) {
 TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {3, 17, 48}) expect_unbroken<FromCheckpoints, 2>(n, false);
-  for (const int n : {8, 33, 66}) expect_unbroken<Impl::WideBothEnds<T, Exec, WideCarry>, 2>(n);
+  for (const int n : {8, 33, 66}) {
+    expect_unbroken<Impl::WideBothEnds<T, Exec, WideCarry>, 2>(n);
+    expect_unbroken<InterleavedFromBothEnds, 2>(n);
+  }
   for (const int n : {2, 33, 61}) expect_unbroken<Impl::BothEnds<T, Exec, Carry>>(n, threads);
   expect_unbroken<Impl::DeviceSystems<T, Exec, Carry>>(64);
 }
