@@ -225,6 +225,7 @@ struct SubstituteInThreads : ThreadSystems<T, Elimination, Matrices> {
   }
 };
 
+/// Before any system is found unsafe.
 struct ResetUnsafe {
   Diagnosis diagnosis;
   bool resets;

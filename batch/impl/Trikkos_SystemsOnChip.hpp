@@ -63,7 +63,7 @@ struct OnChipShape {
     return sizeof(T) * (bands * band_words() + node_words()) + staging_bytes + staging_alignment;
   }
 
-  /// Two threads for each of so many contiguous systems.
+  /// Two threads for each of so many systems.
   static OnChipShape pairs(std::int64_t n_, int systems) {
     OnChipShape r;
     r.n = static_cast<int>(n_);

@@ -45,6 +45,7 @@ struct Problem {
     return at_a_time < slab ? std::min(at_a_time, slab - first % slab)
                             : std::min(at_a_time / slab * slab, count() - first);
   }
+  /// So many of `block_size`.
   Problem block(std::int64_t first, std::int64_t count) const {
     return {A.block(first, count),    b.block(first), x.block(first), storage,
             diagnosis.of(first, n()), resets};
