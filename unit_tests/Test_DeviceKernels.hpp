@@ -3,216 +3,20 @@
 
 #include <gtest/gtest.h>
 
-#include <Breaker.hpp>
-#include <ManySystems.hpp>
-#include <Triangles.hpp>
-#include <cmath>
+#include <DeviceKernels.hpp>
 #include <impl/Trikkos_OnChip.hpp>
 #include <impl/partition/Trikkos_BlockChain.hpp>
 #include <impl/partition/Trikkos_BlockMethods.hpp>
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
 #include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
-#include <impl/segmented/Trikkos_WideCarry.hpp>
 #include <impl/truncated/Trikkos_DeviceWindows.hpp>
-#include <limits>
-#include <string>
 
 /// \file
-/// The kernels that devices solve a system with, or a few and in blocks of rows, where there are
-/// teams of 64 threads: on a host with as many, too, so that its tests see what a device would. In
-/// float, whose tiles fit into a host's scratch; many interleaved systems in double. Ends of
-/// systems, of tiles and of partitions: that is where these kernels differ from those of hosts.
+/// The kernels of devices for three diagonals (DeviceKernels.hpp), in blocks of rows, too; many
+/// interleaved systems in double. Ends of systems, of tiles and of partitions: that is where these
+/// kernels differ from those of hosts.
 
 namespace Test::DeviceKernels {
-
-namespace Impl = Trikkos::Impl;
-using Exec = TEST_EXECSPACE;
-using T = float;
-using Reason = Trikkos::Status::Reason;
-
-/// A system of 2W + 1 diagonals, on the host. Entries outside the matrix are NaN: nobody reads
-/// them.
-template <int W>
-struct HostSystem {
-  int n;
-  std::vector<T> band[2 * W + 1], b;
-
-  template <class Entry>
-  HostSystem(int n_, const Entry& entry) : n(n_), b(n_) {
-    for (int j = 0; j <= 2 * W; ++j)
-      for (int i = 0; i < n; ++i)
-        band[j].push_back(is_inside(i + j - W) ? entry(i, j - W) : std::nanf(""));
-    for (int i = 0; i < n; ++i) b[i] = T(Impl::random_uniform(1, 9, i));
-  }
-  bool is_inside(int column) const { return 0 <= column && column < n; }
-  void set_column(int column, T value) {
-    for (int j = 0; j <= 2 * W; ++j)
-      if (const int i = column + W - j; is_inside(i)) band[j][i] = value;
-  }
-  void set_row(int i, T value) {
-    for (int j = 0; j <= 2 * W; ++j)
-      if (is_inside(i + j - W)) band[j][i] = value;
-  }
-  /// The largest |b - A x| of a row beside (|A| max |x| + |b|).
-  double backward_error(const std::vector<T>& x) const {
-    double most = 0, worst = 0;
-    for (const T v : x) most = std::max(most, std::fabs(double(v)));
-    for (int i = 0; i < n; ++i) {
-      double r = b[i], size = std::fabs(double(b[i]));
-      for (int j = 0; j <= 2 * W; ++j)
-        if (is_inside(i + j - W)) {
-          r -= double(band[j][i]) * x[i + j - W];
-          size += std::fabs(double(band[j][i])) * most;
-        }
-      if (!(std::fabs(r) / size <= worst)) worst = std::fabs(r) / size;
-    }
-    return worst;
-  }
-};
-/// Random entries, which need pivoting.
-template <int W>
-HostSystem<W> random_system(int n) {
-  return {n, [](int i, int j) { return T(Impl::random_uniform(2, 3 + j, i)); }};
-}
-
-struct Answer {
-  std::vector<T> x;
-  Trikkos::Status status;
-};
-/// run(exec, problem) solves it, with arrays on the device, rows `stride` apart.
-template <int W, class Solve>
-Answer solve(const HostSystem<W>& A, int stride, std::int64_t words, const Solve& run) {
-  const Exec exec;
-  const auto spread = [&](const std::vector<T>& from) {
-    std::vector<T> to(from.size() * stride, std::nanf(""));
-    for (std::size_t i = 0; i < from.size(); ++i) to[i * stride] = from[i];
-    return on_device<T, Exec>(to);
-  };
-  Kokkos::View<T*, Exec> band[2 * W + 1];
-  Impl::Bands<T, W> bands;
-  for (int j = 0; j <= 2 * W; ++j) {
-    band[j] = spread(A.band[j]);
-    bands.band[j] = {band[j].data(), stride};
-  }
-  bands.n = A.n;
-  bands.scale_rows = true;
-  const auto b = spread(A.b), x = spread(A.b);
-  const Kokkos::View<T*, Exec> storage("storage", words);
-  const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
-  Impl::Problem<T, W> problem{};
-  problem.A = Impl::Systems<T, W>(bands, 1);
-  problem.b.data = b.data();
-  problem.x.data = x.data();
-  problem.b.row_stride = problem.x.row_stride = stride;
-  problem.storage = storage.data();
-  problem.diagnosis = {report.data(), 1};
-  problem.resets = true;
-  run(exec, problem);
-  exec.fence("Test::DeviceKernels");
-  const auto found = to_vector(x);
-  Answer r{std::vector<T>(A.n), Impl::decode(to_vector(report).data(), A.n)};
-  for (int i = 0; i < A.n; ++i) r.x[i] = found[std::size_t(i) * stride];
-  return r;
-}
-
-template <int W, class Solver>
-Answer solve_with(const Solver& solver, const HostSystem<W>& A, int stride = 1) {
-  std::int64_t words = 1;
-  if constexpr (requires { solver.storage_words(); }) words += solver.storage_words();
-  return solve(A, stride, words,
-               [&](const Exec& exec, const auto& problem) { solver.solve(exec, problem); });
-}
-
-template <class Solver, int W>
-void expect_solved(int n, auto... more) {
-  const Solver solver(Impl::Shape{n, 1, 1}, Trikkos::Options{}, more...);
-  for (const int stride : {1, 2}) {
-    SCOPED_TRACE(std::to_string(n) + " rows, stride " + std::to_string(stride));
-    const auto A = random_system<W>(n);
-    const Answer good = solve_with(solver, A, stride);
-    EXPECT_TRUE(good.status.ok()) << good.status.why();
-    EXPECT_LE(A.backward_error(good.x), 8 * W * std::numeric_limits<T>::epsilon());
-    for (const int bad : {0, n / 2, n - 1}) {
-      SCOPED_TRACE("bad row or column " + std::to_string(bad));
-      auto singular = A;
-      singular.set_column(bad, 0);
-      const Answer of_column = solve_with(solver, singular, stride);
-      EXPECT_EQ(of_column.status.reason, Reason::singular);
-      EXPECT_EQ(of_column.status.row, bad);
-      singular = A;
-      singular.set_row(bad, 0);
-      const Answer of_row = solve_with(solver, singular, stride);
-      EXPECT_EQ(of_row.status.reason, Reason::singular);
-      EXPECT_EQ(of_row.status.row, bad);
-      auto not_finite = A;
-      not_finite.b[bad] = std::nanf("");
-      const Answer of_nan = solve_with(solver, not_finite, stride);
-      EXPECT_EQ(of_nan.status.reason, Reason::not_finite);
-      EXPECT_EQ(of_nan.status.row, bad);
-    }
-    if (testing::Test::HasFailure()) return;
-  }
-}
-
-/// The breaker against kernels that calls take for thousands of systems only.
-template <class Solver, int W = 1>
-void expect_unbroken(int n, auto... more) {
-  const Solver solver(Impl::Shape{n, 1, 1}, Trikkos::Options{}, more...);
-  for (const Breaker::Mode mode : Breaker::modes) {
-    SCOPED_TRACE(std::to_string(n) + " rows, " + name(mode));
-    double worst = -1;
-    for (int k = 0; k < 3; ++k) {
-      Breaker::Climber<T, W> climber(n, Trikkos::Boundary::open, mode, false, 1000 * n + k);
-      for (int step = 0; step < 40; ++step) {
-        const auto problem = climber.next().problem();
-        auto scaled = problem;
-        Breaker::apply_row_exponents(scaled);
-        HostSystem<W> A(n, [&](int i, int j) { return scaled.A.band(j)[i]; });
-        A.b = scaled.b;
-        const Answer found = solve_with(solver, A);
-        const Breaker::Judged judged{fast_backward_error(problem.A, found.x, problem.b),
-                                     found.status.ok()};
-        climber.judge(judged.score(), 2000);
-        worst = std::max(worst, judged.score());
-      }
-    }
-    EXPECT_LE(worst, Breaker::promised<T>({}));
-    EXPECT_GE(worst, 0) << "everything was flagged";
-  }
-}
-
-/// Five diagonals, one system, by the kernel for thousands, in stretches of 8 rows. What it leaves
-/// unsafe another one solves, as in a call.
-class FromCheckpoints {
-  using Carry = Impl::WideCarry<2>;
-  using Kernel = Impl::SolveFromCheckpoints<T, Carry, Impl::Systems<T, 2>>;
-
- public:
-  FromCheckpoints(const Impl::Shape& shape, const Trikkos::Options& options, bool in_place)
-      : m_shape(shape.n), m_in_place(in_place), m_safe(shape, options) {
-    m_shape.rows = 8;
-    m_shape.stretches = (m_shape.n + 7) / 8;
-  }
-  std::int64_t storage_words() const { return m_safe.storage_words(); }
-  void solve(const Exec& exec, Impl::Problem<T, 2> problem) const {
-    if (m_in_place) problem.b = problem.x.read_only();  // where b is, too
-    const Kokkos::View<T*, Exec> words("checkpoints", 1 + Kernel::Lone::words * m_shape.stretches);
-    const Kokkos::View<std::int64_t*, Exec> unsafe("unsafe", 1);
-    Kokkos::parallel_for("Test::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                         Impl::ResetDiagnosis{problem.diagnosis});
-    Kokkos::parallel_for("Test::solve_from_checkpoints",
-                         Kokkos::TeamPolicy<Exec>(exec, 1, m_shape.threads)
-                             .set_scratch_size(0, Kokkos::PerTeam(m_shape.scratch_bytes())),
-                         Kernel{problem, m_shape, Impl::SystemTiles(1, m_shape.threads),
-                                words.data() + 1, words.data(), unsafe.data()});
-    if (to_vector(unsafe)[0] > 0) m_safe.solve(exec, problem);
-  }
-
- private:
-  Impl::CheckpointShape<T, 2> m_shape;
-  bool m_in_place;
-  Impl::DeviceSystems<T, Exec, Carry> m_safe;
-};
 
 /// Systems in blocks of rows, as those of ranks: each block to its segment, the chain of these, and
 /// down again.
@@ -373,18 +177,11 @@ inline void expect_solved_interleaved(int n, int count, Many::Layout layout,
 }
 
 using Carry = Impl::OrthogonalCarry;
-using WideCarry = Impl::WideCarry<2>;
-inline constexpr int threads = 64;
-
-#define TRIKKOS_SKIP_WITHOUT_TEAMS() \
-  if (Exec().concurrency() < threads) GTEST_SKIP() << "teams need " << threads << " threads"
 
 TEST(TEST_CATEGORY, device_kernels_on_chip) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {2, 3, 7, 14, 15, 16, 17, 18, 33, 64})
     expect_solved<Impl::DeviceSystems<T, Exec, Carry>, 1>(n);
-  for (const int n : {5, 7, 16, 17, 48})
-    expect_solved<Impl::DeviceSystems<T, Exec, WideCarry>, 2>(n);
 }
 // 16, 8 and 4 systems a team; and partitions of 15 and 17 rows, where there is scratch for these.
 TEST(TEST_CATEGORY, device_kernels_interleaved) {
@@ -403,32 +200,8 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends) {
   for (const int n : {1, 2, 3, 4, 5, 31, 32, 33, 61})
     expect_solved<Impl::BothEnds<T, Exec, Carry>, 1>(n, threads);
 }
-struct InterleavedFromBothEnds : Impl::WideBothEnds<T, Exec, WideCarry> {
-  using Base = Impl::WideBothEnds<T, Exec, WideCarry>;
-  using Base::Base;
-  void solve(const Exec& exec, const Impl::Problem<T, 2>& problem) const {
-    Base::solve(exec, problem, true);
-  }
-};
-TEST(TEST_CATEGORY, device_kernels_from_both_ends_pentadiagonal) {
-  TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {8, 9, 10, 11, 16, 33, 34, 65, 66, 67}) {
-    expect_solved<Impl::WideBothEnds<T, Exec, WideCarry>, 2>(n);
-    expect_solved<InterleavedFromBothEnds, 2>(n);
-  }
-}
-TEST(TEST_CATEGORY, device_kernels_from_checkpoints) {
-  TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {1, 2, 3, 7, 8, 9, 10, 11, 17, 40})
-    expect_solved<FromCheckpoints, 2>(n, n % 2 == 1 || n == 40);
-}
 TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {3, 17, 48}) expect_unbroken<FromCheckpoints, 2>(n, false);
-  for (const int n : {8, 33, 66}) {
-    expect_unbroken<Impl::WideBothEnds<T, Exec, WideCarry>, 2>(n);
-    expect_unbroken<InterleavedFromBothEnds, 2>(n);
-  }
   for (const int n : {2, 33, 61}) expect_unbroken<Impl::BothEnds<T, Exec, Carry>>(n, threads);
   expect_unbroken<Impl::DeviceSystems<T, Exec, Carry>>(64);
 }
@@ -437,9 +210,6 @@ TEST(TEST_CATEGORY, device_kernels_in_tiles) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {959, 960, 961, 975, 1200, 1919, 1920})
     expect_solved<Impl::DevicePartitions<T, Exec, Carry>, 1>(n);
-  if (Kokkos::TeamPolicy<Exec>::scratch_size_max(0) < Impl::scratch_limit) return;  // 1 KiB less
-  for (const int n : {480, 481, 495, 960, 961})
-    expect_solved<Impl::DevicePartitions<T, Exec, WideCarry>, 2>(n);
 }
 // Blocks on chip, one a team or many, and of one row.
 TEST(TEST_CATEGORY, device_kernels_of_blocks) {
@@ -506,7 +276,5 @@ TEST(TEST_CATEGORY, device_kernels_of_windows) {
         }
       }
 }
-
-#undef TRIKKOS_SKIP_WITHOUT_TEAMS
 
 }  // namespace Test::DeviceKernels

@@ -50,8 +50,8 @@ class Solver {
     // a guard keeps every b
     const std::int64_t at_least =
         m_guard.measures() ? 1 : std::max(this->at_least(), shape.matrices == 1 ? at_once() : 1);
-    m_in_flight = std::min(std::max(wanted / std::max<std::int64_t>(items, 1), at_least),
-                           std::max<std::int64_t>(shape.count, 1));
+    m_in_flight = evenly(std::max<std::int64_t>(shape.count, 1),
+                         std::max(wanted / std::max<std::int64_t>(items, 1), at_least));
   }
 
   const Shape& shape() const { return m_shape; }
@@ -84,6 +84,13 @@ class Solver {
   bool scales_columns() const { return m_options.scaling() == Scaling::columns; }
 
  private:
+  /// At most so many at a time, equally many each time but for what aligned rows ask for.
+  static std::int64_t evenly(std::int64_t count, std::int64_t most) {
+    constexpr std::int64_t multiple = 64;
+    if (count <= most) return count;
+    const std::int64_t times = (count + most - 1) / most, each = (count + times - 1) / times;
+    return std::min(most, (each + multiple - 1) / multiple * multiple);
+  }
   static constexpr std::int64_t most_in_flight = std::int64_t(1) << 30;  // league sizes are int
 
   std::int64_t storage_words() const {

@@ -24,6 +24,10 @@ struct CoarseTree {
   /// On the way up a thread begins with so many segments, of which it merges two by itself.
   static constexpr int each = W > 1 ? 1 : 2, threads = lanes / each;
   static_assert(threads * Segment<T, W>::words * sizeof(T) < 40 * 1024);
+  /// Where so many runs of segments fill a device, a thread merges those of each first: trees leave
+  /// most threads idle, and with W > 1 merges are most of the work.
+  static constexpr bool has_runs = W > 1;
+  static constexpr int least_runs = 1 << 14;
   /// On the way down a team has the nodes of its group in scratch, unless they are too many.
   static constexpr bool in_teams = W == 1;
   /// Where word k of the node in a slot lies among those of a group of so many segments.
@@ -38,6 +42,9 @@ struct CoarseLevel {
   std::int64_t count, groups, segment_offset, node_offset, counter_offset;  // offsets in scalars
   int lanes;
 };
+
+/// So many segments are a run.
+inline constexpr int segment_run = 4;
 
 /// Scalars of the workspace, each of which counts the teams that have merged a group of segments:
 /// the last one of a group above goes on with it. Whoever makes segments sets them to zero.
@@ -54,33 +61,60 @@ struct Arrivals {
   }
 };
 
+/// Where the segments of one stage lie: those that leave the tiles, what a stage of runs makes of
+/// them, and so on up to those that the tree begins with.
+struct StageOfSegments {
+  std::int64_t segments = 0, segment_offset = 0;
+  std::int64_t node_offset = 0;  // of the merges in its runs, if it has any
+};
+
 /// How one system spreads over tiles and coarse levels, and where its workspace lies.
 struct TeamLayout {
-  static constexpr int max_levels = 6;
+  static constexpr int max_levels = 6, max_stages = 2;  // stages of runs
 
-  std::int64_t n = 0, tiles = 0, segments = 0;
+  std::int64_t n = 0, tiles = 0, segments = 0;  // those that the tree begins with
+  StageOfSegments stage[max_stages + 1];        // the last one for the tree
+  int stages = 0;                               // of runs
   CoarseLevel level[max_levels];
   int levels = 0;
-  std::int64_t bounds_offset = 0, counter_offset = 0, counters = 0, words = 0;
+  // values at the ends of the segments that the tree begins with, and of those of the first stage
+  std::int64_t bounds_offset = 0, finest_bounds_offset = 0;
+  std::int64_t counter_offset = 0, counters = 0, words = 0;
 
   TeamLayout() = default;
-  /// Of systems with W diagonals on either side.
+  /// With W diagonals on either side; a stage of runs has at least so many of them.
   template <class T, int W>
-  static TeamLayout of(std::int64_t n, std::int64_t tile_rows, std::int64_t segments_in_tile) {
+  static TeamLayout of(std::int64_t n, std::int64_t tile_rows, std::int64_t segments_in_tile,
+                       std::int64_t least_runs) {
+    using Tree = CoarseTree<T, W>;
+    std::int64_t segments = (n + tile_rows - 1) / tile_rows * segments_in_tile;
+    int stages = 0;
+    while (Tree::has_runs && stages < max_stages && segments % segment_run == 0 &&
+           segments / segment_run >= std::max<std::int64_t>(least_runs, 1)) {
+      segments /= segment_run;
+      ++stages;
+    }
     return {n,
             tile_rows,
             segments_in_tile,
             W,
-            CoarseTree<T, W>::lanes,
+            Tree::lanes,
             Segment<T, W>::words,
-            MergeNode<T, W>::words};
+            MergeNode<T, W>::words,
+            stages};
   }
   TeamLayout(std::int64_t n_, std::int64_t tile_rows, std::int64_t segments_in_tile, int W = 1,
              int lanes = coarse_lanes, int segment_words = Segment<double>::words,
-             int node_words = MergeNode<double>::words)
-      : n(n_) {
+             int node_words = MergeNode<double>::words, int stages_ = 0)
+      : n(n_), stages(stages_) {
     tiles = (n + tile_rows - 1) / tile_rows;
     segments = tiles * segments_in_tile;
+    for (int s = 0; s < stages; ++s) {
+      stage[s] = {segments, words, words + segment_words * segments};
+      words = stage[s].node_offset;
+      segments /= segment_run;
+      words += node_words * (segment_run - 1) * segments;
+    }
     std::int64_t count = segments;
     do {
       CoarseLevel& l = level[levels++];
@@ -94,14 +128,20 @@ struct TeamLayout {
       words += node_words * l.lanes * l.groups;
       count = l.groups;
     } while (count > 1);
-    bounds_offset = words;
+    stage[stages] = {segments, level[0].segment_offset};
+    bounds_offset = finest_bounds_offset = words;
     words += 2 * W * (segments + 1);
+    if (stages > 0) {
+      finest_bounds_offset = words;
+      words += 2 * W * (stage[0].segments + 1);
+    }
     counter_offset = words;
     for (int l = 1; l < levels; ++l) {
       level[l].counter_offset = words;
       words += level[l].groups;
     }
     counters = words - counter_offset;
+    if (stages > 0) words = (words + 3) / 4 * 4;  // systems are copied in bulk
   }
   /// In the workspace of a system.
   template <class T>

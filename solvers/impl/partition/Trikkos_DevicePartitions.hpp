@@ -7,6 +7,7 @@
 #include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_Gate.hpp>
+#include <impl/partition/Trikkos_Halves.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_ReducedSystem.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
@@ -69,6 +70,33 @@ inline constexpr bool pads_v = requires {
 }
 &&!requires { requires Matrices::is_part; };
 
+/// Whether partitions are halves that meet in pairs, in place of a tree in each tile.
+template <int W>
+inline constexpr bool in_halves = W > 1;
+
+/// A partition of a thread, or the half that it is.
+template <class Rows>
+KOKKOS_FORCEINLINE_FUNCTION HalfRows<Rows> half_of(const Rows& rows, int t) {
+  return {rows, t % 2 == 1};
+}
+/// Segments of halves: threads 2t and 2t + 1 meet in thread t, by way of scratch. `check` as for
+/// `merge_tree`.
+template <class Member, class T, int W, class Check = Unwatched>
+KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> meet_in_pairs(const Member& member,
+                                                        const SegmentArray<T, W>& slots,
+                                                        const Segment<T, W>& mine,
+                                                        const Check& check = {}) {
+  const int t = member.team_rank(), pairs = member.team_size() / 2;
+  slots.put(t, mine);
+  member.team_barrier();
+  if (t >= pairs) return mine;
+  const Segment<T, W> left = slots.get(2 * t), right = slots.get(2 * t + 1);
+  MergeNode<T, W> node;
+  const Segment<T, W> met = meet(left, right, node);
+  check(pairs, t, left, right, met, node);
+  return met;
+}
+
 /// The system and the tile of a team: tiles of a system in sequence, or, where systems have one
 /// matrix, the same tile of all of them, so that its rows come from memory once and from the cache
 /// then.
@@ -96,7 +124,7 @@ struct ReduceTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
   static constexpr int registers_for = max_tile_lanes;
-  static constexpr bool pads = Rows > 0 && pads_v<Elimination, Matrices>;
+  static constexpr bool pads = (Rows > 0 || Bulk) && pads_v<Elimination, Matrices>;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
@@ -118,21 +146,33 @@ struct ReduceTiles {
     if (tile == 0) layout.arrivals(work).reset(t, shape.lanes());
     staging.wait();
     const bool whole = staged.template complete<pads>(member, problem, system);
-    Segment<T, W> s = whole ? elimination.reduce(staged.template rows<Rows>(t, problem))
-                            : elimination.reduce(staged.rows(t, problem));
+    Segment<T, W> s = Rows > 0 && whole ? reduce(t, staged.template rows<Rows>(t, problem))
+                                        : reduce(t, staged.rows(t, problem, whole));
     member.team_barrier();  // the tree reuses the bands' scratch
-    s = merge_tree(member, SegmentArray<T, W>{staged.scratch, shape.lanes()}, shape.lanes(),
-                   shape.levels(), s, [](int, const Node&) {});
+    const SegmentArray<T, W> slots{staged.scratch, shape.lanes()};
+    if constexpr (in_halves<W>) {
+      s = meet_in_pairs(member, slots, s);
+    } else {
+      s = merge_tree(member, slots, shape.lanes(), shape.levels(), s, [](int, const Node&) {});
+    }
     if (t < shape.segments())
-      SegmentArray<T, W>{work + layout.level[0].segment_offset, layout.segments}.put(
+      SegmentArray<T, W>{work + layout.stage[0].segment_offset, layout.stage[0].segments}.put(
           std::int64_t(tile) * shape.segments() + t, s);
   }
   static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
-    const int bands = (2 * W + 2) * shape.band_words(), nodes = shape.node_words();
-    return bands > nodes ? bands : nodes;
+    return shape.reduce_words();
   }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
     return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
+  }
+
+ private:
+  template <class Partition>
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> reduce(int t, const Partition& rows) const {
+    if constexpr (in_halves<W>)
+      return elimination.reduce(half_of(rows, t));
+    else
+      return elimination.reduce(rows);
   }
 };
 
@@ -141,7 +181,7 @@ template <class T, class Elimination, int Rows, class Matrices, bool Bulk = fals
 struct SubstituteTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
-  static constexpr bool pads = Rows > 0 && pads_v<Elimination, Matrices>;
+  static constexpr bool pads = (Rows > 0 || Bulk) && pads_v<Elimination, Matrices>;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
@@ -171,7 +211,7 @@ struct SubstituteTiles {
 
     const std::int64_t segment = tile * shape.segments() + (t >> shape.levels());
     const T* const at =
-        problem.storage + system * layout.words + layout.bounds_offset + 2 * W * segment;
+        problem.storage + system * layout.words + layout.finest_bounds_offset + 2 * W * segment;
     const auto bounds = bounds_from<T, W>([&](int k) { return at[k]; });
     const bool suspect = problem.diagnosis.is_suspect();
     staging.wait();
@@ -187,7 +227,8 @@ struct SubstituteTiles {
     if (!(found.probe == 0)) report_solution(staged.rows(t, problem), diagnosis, first);
   }
   static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
-    return (2 * W + 2) * shape.band_words() + shape.node_words();
+    return in_halves<W> ? shape.reduce_words()
+                        : (2 * W + 2) * shape.band_words() + shape.node_words();
   }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
     return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
@@ -200,6 +241,11 @@ struct SubstituteTiles {
   KOKKOS_FORCEINLINE_FUNCTION Findings<T> substitute(const Member& member, const Tile& staged,
                                                      bool whole, Bounds<T, W> bounds) const {
     const int t = member.team_rank();
+    if constexpr (in_halves<W>) {
+      if (Rows > 0 && whole)
+        return meet_and_substitute(member, staged, staged.template rows<Rows>(t, problem), bounds);
+      return meet_and_substitute(member, staged, staged.rows(t, problem, whole), bounds);
+    }
     if constexpr (keeps)
       if (whole) {
         const auto rows = staged.template rows<Rows>(t, problem);
@@ -211,6 +257,36 @@ struct SubstituteTiles {
     descend(member, staged, elimination.reduce(rows), bounds);
     return elimination.substitute(rows, bounds);
   }
+  /// The halves hand each other the rows that they have left, in the place of rows at their ends:
+  /// the way back keeps nothing in the first 2W.
+  template <class Member, class Partition>
+  KOKKOS_FORCEINLINE_FUNCTION Findings<T> meet_and_substitute(const Member& member,
+                                                              const Tile& staged,
+                                                              const Partition& rows,
+                                                              const Bounds<T, W>& bounds) const {
+    constexpr int bands = 2 * W + 1, taken = (HalfLeft<T, W>::words + bands - 1) / bands;
+    static_assert(taken <= 2 * W);
+    const int t = member.team_rank(), pitch = shape.pitch();
+    const auto word = [&](int half, int k) -> T& {
+      const int first = half * pitch + (half % 2 == 1 ? shape.rows() - taken : 0);
+      return staged.band(k % bands)[first + k / bands];
+    };
+    const auto half = half_of(rows, t);
+    Bounds<T, W> around = half.is_mirrored ? mirrored(bounds) : bounds;
+    HalfLeft<T, W> mine(elimination.fold(half, around.x));
+    mine.for_words([&](const T& value, int k) { word(t, k) = value; });
+    member.team_barrier();
+    HalfLeft<T, W> left, right;
+    left.for_words([&](T& value, int k) { value = word(t / 2 * 2, k); });
+    right.for_words([&](T& value, int k) { value = word(t / 2 * 2 + 1, k); });
+    T met[2 * W];
+    meet(left, right, met);
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j)
+      around.x[2 * W + j] = half.is_mirrored ? met[2 * W - 1 - j] : met[j];
+    member.team_barrier();  // all have read
+    return elimination.go_back(half, around);
+  }
   /// Where something is not finite: looks for the row, once more from memory.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void diagnose(const Member& member, const Tile& staged,
@@ -219,19 +295,28 @@ struct SubstituteTiles {
     const Matrix A = problem.A[system];
     const int t = member.team_rank(), lanes = shape.lanes();
     const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
-    const int m = pads && !A.periodic ? shape.rows() : staged.length(t, A.n);
-    const CompletedRows<T, W, Matrix> rows{
-        {A, problem.b[system], staged.base + t * shape.rows(), m}};
-    elimination.diagnose(diagnosis, rows);
-    member.team_barrier();  // the tree of the solution is no longer needed
-    merge_tree(
-        member, SegmentArray<T, W>{staged.nodes(), lanes}, lanes, shape.levels(),
-        elimination.reduce(rows), [](int, const Node&) {}, 1,
-        [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
-            const Segment<T, W>& merged, const Node& node) {
-          const int middle = (2 * pair + 1) * (lanes / (2 * h)) * shape.rows();
-          diagnose_merge(diagnosis, left, right, merged, node, staged.base + middle);
-        });
+    const bool is_padded = pads && !A.periodic;
+    const int m = is_padded ? shape.rows() : staged.length(t, A.n);
+    const auto rows_of = [&](int length) {
+      return CompletedRows<T, W, Matrix>{
+          {A, problem.b[system], staged.base + t * shape.rows(), length}};
+    };
+    const auto rows = rows_of(m);
+    const bool ends = is_padded && !staged.is_whole(A.n) && t == lanes - 1;
+    elimination.diagnose(diagnosis, rows_of(ends ? m + W : m));  // takes out the last unknowns
+    member.team_barrier();  // the tree of the solution, or the way back, is no longer needed
+    const auto check = [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
+                           const Segment<T, W>& merged, const auto& node) {
+      const int middle = (2 * pair + 1) * (lanes / (2 * h)) * shape.rows();
+      diagnose_merge(diagnosis, left, right, merged, node, staged.base + middle);
+    };
+    if constexpr (in_halves<W>)
+      meet_in_pairs(member, SegmentArray<T, W>{staged.scratch, lanes},
+                    elimination.reduce(half_of(rows, t)), check);
+    else
+      merge_tree(
+          member, SegmentArray<T, W>{staged.nodes(), lanes}, lanes, shape.levels(),
+          elimination.reduce(rows), [](int, const Node&) {}, 1, check);
   }
   /// Repeats the tree of the first pass; `bounds` become those of the thread's own partition.
   template <class Member>
@@ -260,9 +345,12 @@ class DevicePartitions {
   static_assert(EliminationOf<Elimination, StagedRows<T, 1, W>>);
 
  public:
-  DevicePartitions(const Shape& shape, const Options& options)
-      : m_tile(tile(shape.n, options.partition_size())),
-        m_layout(TeamLayout::of<T, W>(shape.n, m_tile.tile_rows(), m_tile.segments())) {
+  /// \param least_runs  of segments, from which on they are merged before the tree
+  DevicePartitions(const Shape& shape, const Options& options,
+                   std::int64_t least_runs = CoarseTree<T, W>::least_runs)
+      : m_tile(tile(shape, options.partition_size())),
+        m_layout(TeamLayout::of<T, W>(shape.n, m_tile.tile_rows(), m_tile.segments(),
+                                      least_runs / std::max<std::int64_t>(shape.count, 1))) {
     if (m_layout.tiles > std::numeric_limits<int>::max())
       throw std::invalid_argument("Trikkos::Workspace: " + std::to_string(shape.n) +
                                   " rows exceed the largest grid of teams, " +
@@ -276,7 +364,10 @@ class DevicePartitions {
   /// Where a thread chains the segments of a system: so many fill a device.
   std::int64_t at_least() const {
     using Chain = ChainCoarse<T, W>;
-    return Chain::is_for(m_layout.segments, Chain::many) ? std::int64_t(1) << 15 : 1;
+    if (!Chain::is_for(m_layout.segments, Chain::many)) return 1;
+    const std::int64_t rows = m_layout.tiles * m_tile.tile_rows();
+    return W == 1 ? std::int64_t(1) << 15
+                  : std::max<std::int64_t>((std::int64_t(1) << 25) / rows, 1);
   }
 
   template <class Matrices = Systems<T, W>, class Gate = Always>
@@ -316,12 +407,23 @@ class DevicePartitions {
   }
 
  private:
-  static TileShape<T, 0, W> tile(std::int64_t n, std::int64_t partition_size) {
+  static TileShape<T, 0, W> tile(const Shape& shape, std::int64_t partition_size) {
+    using Default = DefaultTile<T, W>;
     if (partition_size == 0)
-      return {DefaultTile<T, W>::lanes, Elimination::device_rows, DefaultTile<T, W>::levels};
+      return {Default::lanes, default_rows(shape.n, shape.count), Default::levels};
     return tile_shape<T, W>(
-        Elimination::rows_in_one_go(std::min(partition_size, std::max<std::int64_t>(n, 2))));
+        Elimination::rows_in_one_go(std::min(partition_size, std::max<std::int64_t>(shape.n, 2))));
   }
+  /// Of many systems whose last tiles would be most of the work, so that tiles are full.
+  static int default_rows(std::int64_t n, std::int64_t systems) {
+    constexpr int most = Elimination::device_rows, lanes = DefaultTile<T, W>::lanes;
+    constexpr std::int64_t full = lanes * most;
+    const std::int64_t tiles = (n + full - 1) / full;
+    if (W == 1 || systems < many || tiles > few_tiles) return most;
+    const std::int64_t rows = (n + tiles * lanes - 1) / (tiles * lanes);
+    return static_cast<int>(std::max<std::int64_t>(rows, 2 * W) | 1);
+  }
+  static constexpr std::int64_t many = 1 << 10, few_tiles = 8;
   int tiles() const { return static_cast<int>(m_layout.tiles); }
   template <class Matrices>
   ReducedSystem<T, W> reduced(const Problem<T, W, Matrices>& problem) const {
@@ -345,13 +447,17 @@ class DevicePartitions {
                                                          solves_together(problem)},
              gate);
     };
-    if (m_tile.m_rows != rows || m_tile.m_lanes != DefaultTile<T, W>::lanes ||
-        !problem.A.first.scale_rows)
-      return launch_for(m_tile, std::false_type());
+    const bool is_default = m_tile.m_rows == rows && m_tile.m_lanes == DefaultTile<T, W>::lanes &&
+                            problem.A.first.scale_rows;
     if constexpr (pads_v<Elimination, Matrices> && !ComputedMatrices<Matrices>)
-      if (moves_in_bulk(problem, m_tile))
-        return launch_for(TileShape<T, rows, W>{}, std::true_type());
-    launch_for(TileShape<T, rows, W>{}, std::false_type());
+      if (moves_in_bulk(problem, m_tile)) {
+        if (is_default) return launch_for(TileShape<T, rows, W>{}, std::true_type());
+        if constexpr (W > 1) return launch_for(m_tile, std::true_type());
+      }
+    if (is_default)
+      launch_for(TileShape<T, rows, W>{}, std::false_type());
+    else
+      launch_for(m_tile, std::false_type());
   }
   template <int Rows, class Kernel, class Gate>
   void launch(const Exec& exec, const char* phase, const TileShape<T, Rows, W>& tile,

@@ -10,6 +10,7 @@
 #include <impl/partition/Trikkos_CoarseLayout.hpp>
 #include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/partition/Trikkos_SegmentRuns.hpp>
 #include <string>
 
 /// \file
@@ -18,6 +19,24 @@
 /// other by one thread (explicit SPIKE).
 
 namespace Trikkos::Impl {
+
+/// Where the nodes of a group of `wide` segments lie.
+template <class T, int W>
+struct KeepNodes {
+  using Node = MergeNode<T, W>;
+  using Tree = CoarseTree<T, W>;
+
+  T* nodes;
+  int wide;
+
+  KOKKOS_FORCEINLINE_FUNCTION StoredNode<T> node(int slot) const requires(W > 1) {
+    return {nodes + Tree::node_word(slot, 0, wide), Tree::node_word(0, 1, wide)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int slot, const Node& node) const {
+    TRIKKOS_UNROLL(Node::words)
+    for (int k = 0; k < Node::words; ++k) nodes[Tree::node_word(slot, k, wide)] = node.g[k];
+  }
+};
 
 /// Up the tree: a team merges `CoarseTree::lanes` segments to one, nodes to memory. The last team
 /// of those below a group goes on with that, and the last of all solves the root: nobody waits.
@@ -76,13 +95,9 @@ struct MergeCoarse {
     const CoarseLevel& level = layout.level[l];
     const std::int64_t first = group * lanes;
     const int t = member.team_rank(), wide = level.lanes, active = wide / each;
-    T* const nodes = mine + level.node_offset + group * lanes * Node::words;
-    const auto keep = [&](int slot, const Node& node) {
-      TRIKKOS_UNROLL(Node::words)
-      for (int k = 0; k < Node::words; ++k) nodes[Tree::node_word(slot, k, wide)] = node.g[k];
-    };
+    const KeepNodes<T, W> keep{mine + level.node_offset + group * lanes * Node::words, wide};
     const auto check = [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
-                           const Segment<T, W>& merged, const Node& node) {
+                           const Segment<T, W>& merged, const auto& node) {
       if constexpr (is_watched) {
         const std::int64_t middle = first + (2 * pair + 1) * (wide / (2 * h));
         diagnose_merge(found, left, right, merged, node, middle * rows);
@@ -342,17 +357,20 @@ struct ReducedSystem {
   template <class Exec, class Gate = Always>
   void launch(const Exec& exec, std::int64_t count, const std::string& label,
               const Gate& gate = {}) const {
+    runs().merge(exec, count, label, gate);
     if (is_chain(count)) {
       Kokkos::parallel_for(label + "chain", range(exec, count), gate(chain()));
-      return;
+    } else {
+      launch_merge(exec, count, label, {nullptr}, gate);
+      launch_descent(exec, count, label, gate);
     }
-    launch_merge(exec, count, label, {nullptr}, gate);
-    launch_descent(exec, count, label, gate);
+    runs().spread(exec, count, label, gate);
   }
   /// Of systems that are blocks of larger ones.
   template <class Exec>
   void merge(const Exec& exec, std::int64_t count, const std::string& label,
              const PackedSegments<T, W>& blocks) const {
+    runs().merge(exec, count, label, Always());
     if (is_chain(count))
       Kokkos::parallel_for(label + "merge_chain", range(exec, count),
                            MergeChain<T, W>{chain(), blocks});
@@ -365,18 +383,24 @@ struct ReducedSystem {
     if (is_chain(count)) {
       Kokkos::parallel_for(label + "spread_chain", range(exec, count),
                            SpreadChain<T, W>{chain(), bounds});
-      return;
+    } else {
+      Kokkos::parallel_for(label + "root", range(exec, count),
+                           PutRoot<T, W>{work, layout, diagnosis, bounds});
+      launch_descent(exec, count, label, Always());
     }
-    Kokkos::parallel_for(label + "root", range(exec, count),
-                         PutRoot<T, W>{work, layout, diagnosis, bounds});
-    launch_descent(exec, count, label, Always());
+    runs().spread(exec, count, label, Always());
   }
 
  private:
   bool is_chain(std::int64_t count) const {
     return ChainCoarse<T, W>::is_for(layout.segments, count);
   }
-  ChainCoarse<T, W> chain() const { return {work, layout, periodic, segment_rows, diagnosis}; }
+  SegmentRuns<T, W> runs() const { return {work, layout, segment_rows, diagnosis}; }
+  /// Below a segment that the tree begins with.
+  std::int64_t coarse_rows() const {
+    return segment_rows * (layout.stage[0].segments / layout.segments);
+  }
+  ChainCoarse<T, W> chain() const { return {work, layout, periodic, coarse_rows(), diagnosis}; }
   template <class Exec, class Gate>
   void launch_merge(const Exec& exec, std::int64_t count, const std::string& label,
                     const PackedSegments<T, W>& blocks, const Gate& gate) const {
@@ -386,7 +410,7 @@ struct ReducedSystem {
         label + "coarse",
         light(Teams(exec, static_cast<int>(count * layout.level[0].groups), threads)
                   .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T, W>::scratch_bytes()))),
-        gate(MergeCoarse<T, W>{work, layout, periodic, segment_rows, diagnosis, blocks}));
+        gate(MergeCoarse<T, W>{work, layout, periodic, coarse_rows(), diagnosis, blocks}));
   }
   template <class Exec, class Gate>
   void launch_descent(const Exec& exec, std::int64_t count, const std::string& label,

@@ -120,6 +120,7 @@ struct MergeNode {
     return (2 * W - 1 - k) * (4 * W + 1) + (2 * W - 1 - k) * (2 * W - 2 - k) / 2;
   }
   KOKKOS_FORCEINLINE_FUNCTION const T& operator()(int k) const { return g[k]; }
+  KOKKOS_FORCEINLINE_FUNCTION void put(int k, const T& v) { g[k] = v; }
 };
 
 /// The values around and at the ends of a segment.

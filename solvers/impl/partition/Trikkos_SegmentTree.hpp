@@ -96,6 +96,7 @@ struct Unwatched {
 /// Merges the segments of `lanes` threads in pairs, `levels` times, in scratch that has a slot of
 /// as many words as a node for each, `word(slot, k)`: slots [0, h) hold the h segments of a level,
 /// slots [h, 2h) the nodes of the merges that made them (a heap). `keep(slot, node)` stores a node,
+/// or `keep.node(slot)` is where it lies, in other memory than the slots;
 /// `check(h, pair, left, right, merged, node)` sees every merge, some more than once. Returns
 /// segment t to the threads t < lanes >> levels.
 ///
@@ -108,22 +109,31 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
                                                      int lanes, int levels, Segment<T, W> s,
                                                      const Keep& keep, int apart = 1,
                                                      const Check& check = {}) {
+  constexpr bool keeps_at_once = requires(const Keep& k) { k.node(0); };
   const int t = member.team_rank(), alone = threads_of_warp<Member>();
   const int last = lanes >> levels > 0 ? lanes >> levels : 1;
   int h = lanes / 2;
   const auto merge_pairs = [&](int pair, bool merges, const auto& barrier) {
-    MergeNode<T, W> node;
-    if (merges) {
-      const int first = child_slot(pair, apart, false);
+    const int first = child_slot(pair, apart, false);
+    const auto merge_to = [&](auto& node) {
       const Segment<T, W> left = get_segment<T, W>(word, first),
                           right = get_segment<T, W>(word, first + apart);
       s = merge(left, right, node);
       check(h, pair, left, right, s, node);
-    }
-    barrier();
-    if (t < h) {
-      put_segment(word, t, s);
-      keep(h + t, node);
+    };
+    if constexpr (keeps_at_once) {
+      auto node = keep.node(h + pair);
+      if (merges) merge_to(node);
+      barrier();
+      if (t < h) put_segment(word, t, s);
+    } else {
+      MergeNode<T, W> node;
+      if (merges) merge_to(node);
+      barrier();
+      if (t < h) {
+        put_segment(word, t, s);
+        keep(h + t, node);
+      }
     }
     barrier();
   };

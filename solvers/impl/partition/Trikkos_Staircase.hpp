@@ -29,33 +29,36 @@ namespace Trikkos::Impl {
 /// nothing to choose.
 ///
 /// \tparam Lead  unknowns of the window that every row knows besides
-template <class V, int Rows, int Outer, int Window, int Lead = 0>
+/// \tparam Tail  so many last unknowns of the window are known to a row that knows any of them
+template <class V, int Rows, int Outer, int Window, int Lead = 0, int Tail = 0>
 struct Staircase {
   static constexpr int rhs = Outer, window = Outer + 1, columns = window + Window;
 
   V row[Rows][columns];
 
-  /// Eliminates unknown t of the window, once those before it are. Rows 0 to Rows - 2 - t remain,
-  /// with `Shift` moved so that the window starts behind the unknown; row Rows - 1 - t becomes its
+  /// Eliminates unknown t of the window, once those before it are. Rows 0 to `last` - 1 remain,
+  /// with `Shift` moved so that the window starts behind the unknown; row `last` becomes its
   /// pivot row, divided by its coefficient. `least` becomes the smallest square of all that come
-  /// here but that of the last, which is returned. With `Scaled` only zeros count as zero.
-  template <bool Scaled, int t = 0, bool Shift = false>
+  /// here but that of the last, which is returned. With `Scaled` the column is brought near 1: what
+  /// counts as zero is so beside its largest entry, and small beside rows of norm 1, of which these
+  /// are orthogonal combinations.
+  template <bool Scaled, int t = 0, bool Shift = false, int last = Rows - 1 - t>
   KOKKOS_FORCEINLINE_FUNCTION Real<V> eliminate(int bare, Real<V>& least) {
-    constexpr int column = window + t, last = Rows - 1 - t;
+    constexpr int column = window + t;
     const auto scale = scale_if<Scaled, last>(column);
     for_constants<1, last>([&](auto i) {
-      const auto r = rotation<Scaled>(row[i - 1][column], row[i][column]);
+      const Rotation<V> r(row[i - 1][column], row[i][column]);
       least = select(r.h2 < least, r.h2, least);
-      combine<Shift, i, t>(t == 0 && i >= bare, {r.c, r.s, conjugate(r.c), conjugate(r.s)});
+      combine<Shift, i, t>(i >= bare, {r.c, r.s, conjugate(r.c), conjugate(r.s)});
       row[i][column] = r.p;
     });
     // not clamped: a column of zeros spoils what is left
     const V alpha = row[last - 1][column], beta = row[last][column];
     const Real<V> square = sum_of_squares(alpha, beta), root = rough_root(square);
     const Real<V> inverse = reciprocal_from(square, root) * scale;
-    combine<Shift, last, t>(t == 0 && last >= bare, {product(root, alpha), product(root, beta),
-                                                     product(inverse, conjugate(alpha)),
-                                                     product(inverse, conjugate(beta))});
+    combine<Shift, last, t>(
+        last >= bare, {product(root, alpha), product(root, beta),
+                       product(inverse, conjugate(alpha)), product(inverse, conjugate(beta))});
     return square;
   }
 
@@ -66,7 +69,7 @@ struct Staircase {
   };
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int end(int i, int t) {
     const int steps = window + Lead + i + t + 1;
-    return steps > columns ? columns : steps;
+    return steps > columns - Tail ? columns : steps;
   }
   /// P, which is row i - 1, with B, which is row i.
   template <bool Shift, int i, int t>

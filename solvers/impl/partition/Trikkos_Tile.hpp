@@ -16,11 +16,12 @@
 namespace Trikkos::Impl {
 
 /// Partitions (threads) in a tile and tree levels in a tile by default: 64 double partitions of 15
-/// rows fill 36 KiB of scratch.
+/// rows fill 36 KiB of scratch. With W > 1 partitions are halves that meet, and longer.
 template <class T, int W = 1>
 struct DefaultTile {
   static constexpr std::size_t bytes = W * sizeof(T);
-  static constexpr int lanes = bytes > 16 ? 16 : bytes > 8 ? 32 : 64, levels = bytes > 8 ? 3 : 4;
+  static constexpr int lanes = bytes > 16 ? 16 : bytes > 8 ? 32 : 64;
+  static constexpr int levels = W > 1 ? 1 : bytes > 8 ? 3 : 4;
 };
 
 inline constexpr int max_tile_lanes = 64;
@@ -59,6 +60,13 @@ struct TileShape {
   KOKKOS_FORCEINLINE_FUNCTION int node_words() const {
     return staged_words<T>(MergeNode<T, W>::words * lanes());
   }
+  /// Of the first pass: rows, and in their place segments.
+  KOKKOS_FORCEINLINE_FUNCTION int reduce_words() const {
+    const int bands = (2 * W + 2) * band_words();
+    const int segments =
+        staged_words<T>((W > 1 ? Segment<T, W>::words : MergeNode<T, W>::words) * lanes());
+    return bands > segments ? bands : segments;
+  }
   KOKKOS_FORCEINLINE_FUNCTION int place(int row_in_tile) const {
     if constexpr (Rows % 2 == 1)
       return row_in_tile;
@@ -70,8 +78,10 @@ struct TileShape {
 template <class T, int W = 1>
 TileShape<T, 0, W> tile_shape(std::int64_t rows) {
   int lanes = max_tile_lanes;
+  if (W > 1) rows = std::max<std::int64_t>(rows, 2 * W + 1);  // as many words as a segment has
   const auto fits = [&] {
-    const std::int64_t words = lanes * ((2 * W + 2) * (rows | 1) + MergeNode<T, W>::words);
+    const int nodes = W > 1 ? 0 : MergeNode<T, W>::words;
+    const std::int64_t words = lanes * ((2 * W + 2) * (rows | 1) + nodes);
     return words * std::int64_t(sizeof(T)) + 6 * std::int64_t(staging_alignment) +
                scratch_reserved(lanes) <=
            scratch_limit;

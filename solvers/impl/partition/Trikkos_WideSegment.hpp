@@ -119,11 +119,11 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_finite(const Segment<V, W>& s) {
 
 /// The rows of two neighbours as one staircase, outside (x_prev, u) of the left one, in the window
 /// the unknowns where they meet and (v, x_next) of the right one; and the 2W unknowns where they
-/// meet, eliminated.
-template <bool Scaled, class V, int W>
+/// meet, eliminated. node.put(k, word) is called for the words of a `MergeNode`.
+template <bool Scaled, class V, int W, class Node>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge_rows(const Segment<V, W>& left,
-                                                     const Segment<V, W>& right,
-                                                     MergeNode<V, W>& node, Real<V>& least) {
+                                                     const Segment<V, W>& right, Node& node,
+                                                     Real<V>& least) {
   using S = Segment<V, W>;
   constexpr int half = 2 * W;
   Staircase<V, 2 * half, half, 2 * half> both;
@@ -140,14 +140,14 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge_rows(const Segment<V, W>& left,
   }
   least = constant<Real<V>>(1);
   for_constants<0, half>([&](auto t) {
-    both.template eliminate<Scaled, t>(half, least);
+    both.template eliminate<Scaled, t>(t == 0 ? half : 2 * half, least);
     const V(&pivot)[both.columns] = both.row[2 * half - 1 - t];
-    constexpr int to = node.start(t), first = both.window + t + 1;
-    node.g[to] = pivot[both.rhs];
+    constexpr int to = MergeNode<V, W>::start(t), first = both.window + t + 1;
+    node.put(to, pivot[both.rhs]);
     TRIKKOS_UNROLL(half)
-    for (int j = 0; j < half; ++j) node.g[to + 1 + j] = pivot[j];
+    for (int j = 0; j < half; ++j) node.put(to + 1 + j, pivot[j]);
     TRIKKOS_UNROLL(2 * half)
-    for (int j = first; j < both.columns; ++j) node.g[to + 1 + half + j - first] = pivot[j];
+    for (int j = first; j < both.columns; ++j) node.put(to + 1 + half + j - first, pivot[j]);
   });
   S s;
   TRIKKOS_UNROLL(half)
@@ -159,13 +159,13 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge_rows(const Segment<V, W>& left,
   }
   return s;
 }
-template <class V, int W>
+/// On a device always scaled: registers have no room for what would be merged once more.
+template <class V, int W, class Node>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge(const Segment<V, W>& left,
-                                                const Segment<V, W>& right, MergeNode<V, W>& node) {
+                                                const Segment<V, W>& right, Node& node) {
   Real<V> least;
-  const Segment<V, W> merged = merge_rows<false>(left, right, node, least);
-  if (is_safe(least)) [[likely]]
-    return merged;
+  KOKKOS_IF_ON_HOST((const Segment<V, W> merged = merge_rows<false>(left, right, node, least);
+                     if (is_safe(least)) return merged;))
   return merge_rows<true>(left, right, node, least);
 }
 

@@ -102,6 +102,22 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> segment_of(const CarriedRows<V, W, 2 *
   }
   return s;
 }
+/// The same of a segment, once x_prev and u are known.
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION CarriedRows<V, W, 0> folded(const Segment<V, W>& s, const V* outer) {
+  using S = Segment<V, W>;
+  CarriedRows<V, W, 0> rows;
+  TRIKKOS_UNROLL(2 * W)
+  for (int i = 0; i < 2 * W; ++i) {
+    V f = s.w[S::rhs(i)];
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j) f = fused(-s.w[S::start(i) + j], outer[j], f);
+    rows.row[i][rows.rhs] = f;
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j <= i; ++j) rows.row[i][rows.window + j] = s.w[S::rhs(i) + 1 + j];
+  }
+  return rows;
+}
 /// One more row for any segment.
 template <class V, int W>
 KOKKOS_FORCEINLINE_FUNCTION void carry(Segment<V, W>& s, const Equation<V, W>& e) {
@@ -178,7 +194,7 @@ struct WideCarry {
   template <class V>
   using Lone = LoneRows<V, W>;
   static std::string label(const char* kernel) { return OrthogonalCarry::label(kernel); }
-  static constexpr int device_rows = 15;
+  static constexpr int device_rows = 29;
   static constexpr int default_row_multiple = 1;
   static constexpr bool pads = OrthogonalCarry::pads;
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
@@ -217,15 +233,10 @@ struct WideCarry {
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows,
                                                             const Bounds<V, W>& bounds) {
     using Index = typename Rows::index_type;
-    const auto inner = rows.inner_rows(), length = rows.length();
+    const auto length = rows.length();
     if (length > 2 * W) {
-      const auto equation = [&](int i) { return rows.equation(i); };
-      CarriedRows<V, W, 0> carried = start_fold<W, V>(equation, bounds.x);
       Index k = 2 * W;
-      for_inner_rows(rows, k, inner, [&](auto row, const Equation<V, W>& e) {
-        carry<V, W, 0>(carried, e);
-        rows.keep(row, back_row<W>(carried));  // of x_(row-W)
-      });
+      CarriedRows<V, W, 0> carried = fold_inner(rows, bounds.x, k);
       if constexpr (Rows::ragged) {
         for (; k < length; ++k) {
           carry<V, W, 0>(carried, rows.equation(k));
@@ -234,6 +245,16 @@ struct WideCarry {
       }
     }
     return go_back(rows, bounds);
+  }
+  /// The same in two steps: the rows that are left, once x_prev and u, `outer`, are known; and
+  /// from the values around the partition to the solution.
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static CarriedRows<V, W, 0> fold(const Rows& rows, const V* outer) {
+    if (rows.length() >= 2 * W) {
+      typename Rows::index_type k = 2 * W;
+      return fold_inner(rows, outer, k);
+    }
+    return folded(reduce(rows), outer);
   }
 
   /// A whole open system by itself: with no unknown to be kept at its start, W rows are carried
@@ -304,7 +325,6 @@ struct WideCarry {
     return v;
   }
 
- private:
   /// From the last unknown to the first; `x` are W of them and W behind them.
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> go_back(const Rows& rows,
@@ -337,6 +357,20 @@ struct WideCarry {
     for (int i = W - 1; i >= 0; --i)
       if (i < length) rows.store(i, bounds.x[W + i]);
     return {probe};
+  }
+
+ private:
+  /// Up to row k, which becomes that behind the inner ones.
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static CarriedRows<V, W, 0> fold_inner(const Rows& rows,
+                                                                     const V* outer,
+                                                                     typename Rows::index_type& k) {
+    CarriedRows<V, W, 0> carried = start_fold<W, V>([&](int i) { return rows.equation(i); }, outer);
+    for_inner_rows(rows, k, rows.inner_rows(), [&](auto row, const Equation<V, W>& e) {
+      carry<V, W, 0>(carried, e);
+      rows.keep(row, back_row<W>(carried));  // of x_(row-W)
+    });
+    return carried;
   }
 };
 

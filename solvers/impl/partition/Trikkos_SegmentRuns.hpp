@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_SEGMENTRUNS_HPP
+#define TRIKKOS_IMPL_SEGMENTRUNS_HPP
+
+#include <impl/Trikkos_Launch.hpp>
+#include <impl/Trikkos_Staging.hpp>
+#include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/partition/Trikkos_CoarseLayout.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <string>
+
+/// \file
+/// The reduced system of W > 1 diagonals on either side, where it is large: before the tree, whose
+/// threads are idle for the most part, threads merge runs of segments.
+
+namespace Trikkos::Impl {
+
+/// The words of a node in memory, `apart` from each other.
+template <class T>
+struct StoredNode {
+  T* first;
+  std::int64_t apart;
+
+  KOKKOS_FORCEINLINE_FUNCTION const T& operator()(int k) const { return first[k * apart]; }
+  KOKKOS_FORCEINLINE_FUNCTION void put(int k, const T& v) const { first[k * apart] = v; }
+};
+
+/// Where the segments of all stages lie, and the nodes of their merges.
+template <class T, int W>
+struct RunsInMemory {
+  T* work;  // [systems][layout.words]
+  TeamLayout layout;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t runs(int stage) const {
+    return layout.stage[stage].segments / segment_run;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SegmentArray<T, W> segments(std::int64_t system, int stage) const {
+    return {work + system * layout.words + layout.stage[stage].segment_offset,
+            layout.stage[stage].segments};
+  }
+  /// Of the merge with the i-th segment of a run: a word of all runs at a time.
+  KOKKOS_FORCEINLINE_FUNCTION StoredNode<T> node(std::int64_t system, int stage, std::int64_t run,
+                                                 int i) const {
+    T* const nodes = work + system * layout.words + layout.stage[stage].node_offset;
+    return {nodes + (i - 1) * MergeNode<T, W>::words * runs(stage) + run, runs(stage)};
+  }
+};
+
+/// A thread merges a run from left to right.
+template <class T, int W>
+struct MergeRuns {
+  static constexpr int threads = 32, tile = threads * segment_run;
+  static constexpr int words = Segment<T, W>::words;
+
+  RunsInMemory<T, W> all;
+  int stage;
+  std::int64_t systems, segment_rows;
+  Diagnosis diagnosis;
+
+  std::int64_t count() const { return systems * all.runs(stage); }
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    T* const scratch = team_scratch<T, staging_alignment>(member);
+    Staging<Member> staging(member, scratch + tile * words);
+    const std::int64_t runs = all.runs(stage), last = systems * runs,
+                       begin = std::int64_t(member.league_rank()) * threads,
+                       end = begin + threads < last ? begin + threads : last;
+    for (std::int64_t r = begin; r < end;) {  // system by system
+      const auto [system, run] = split_index(r, runs);
+      const std::int64_t here = runs - run < end - r ? runs - run : end - r;
+      const SegmentArray<T, W> from = all.segments(system, stage);
+      staging.load(Runs<const T>{scratch + (r - begin) * segment_run, from.data + run * segment_run,
+                                 words, static_cast<int>(here) * segment_run, tile, from.count});
+      r += here;
+    }
+    staging.wait();
+    const std::int64_t r = begin + member.team_rank();
+    if (r >= end) return;
+    const auto [system, run] = split_index(r, runs);
+    const SegmentArray<T, W> mine{scratch + member.team_rank() * segment_run, tile};
+    Segment<T, W> s;
+    TRIKKOS_UNROLL(1)
+    for (int look = 0; look < 2; ++look) {  // for what is not finite, the second time
+      s = merge_all(mine, system, run, look == 1);
+      if (is_finite(s)) break;
+    }
+    all.segments(system, stage + 1).put(run, s);
+  }
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
+    return sizeof(T) * tile * words + staging_bytes + staging_alignment;
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_all(const SegmentArray<T, W>& mine,
+                                                      std::int64_t system, std::int64_t run,
+                                                      bool is_watched) const {
+    Segment<T, W> s = mine.get(0);
+    TRIKKOS_UNROLL(1)
+    for (int i = 1; i < segment_run; ++i) {
+      StoredNode<T> node = all.node(system, stage, run, i);
+      s = merge(s, mine.get(i), node);
+      if (is_watched) {
+        diagnose_merge(diagnosis.of(system, all.layout.n), mine.get(0), mine.get(i), s, node,
+                       (run * segment_run + i) * segment_rows);
+        mine.put(0, s);
+      }
+    }
+    return s;
+  }
+};
+
+/// From the values around and at the ends of the segments that the tree began with to those of the
+/// first stage, a thread for each run there.
+template <class T, int W>
+struct SpreadRuns {
+  RunsInMemory<T, W> all;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
+    const TeamLayout& layout = all.layout;
+    const auto [system, run] = split_index(index, all.runs(0));
+    T* const mine = all.work + system * layout.words;
+    const auto above = [&](int stages) {
+      std::int64_t r = run;
+      for (int s = 0; s < stages; ++s) r /= segment_run;
+      return r;
+    };
+    auto b =
+        OuterBounds<T, W>{mine + layout.bounds_offset + 2 * W * above(layout.stages - 1), 1}.get();
+    TRIKKOS_UNROLL(1)
+    for (int s = layout.stages - 1; s > 0; --s) {
+      const std::int64_t parent = above(s);
+      const int wanted = static_cast<int>(above(s - 1) % segment_run);
+      for (int i = segment_run - 1; i >= wanted && i > 0; --i)
+        descend(b, all.node(system, s, parent, i), i == wanted);
+    }
+    T* const out = mine + layout.finest_bounds_offset + 2 * W * segment_run * run;
+    const auto put = [&](int i, const T* x) {
+      TRIKKOS_UNROLL(2 * W)
+      for (int j = 0; j < 2 * W; ++j) out[2 * W * i + j] = x[j];
+    };
+    put(0, b.x);
+    if (run == all.runs(0) - 1) put(segment_run, b.x + 2 * W);
+    TRIKKOS_UNROLL(1)
+    for (int i = segment_run - 1; i > 0; --i) {
+      const MeetingPoint<T, W> met(b, all.node(system, 0, run, i));
+      put(i, met.x);
+      b = met.left(b);
+    }
+  }
+};
+
+/// All stages.
+template <class T, int W>
+struct SegmentRuns {
+  T* work;
+  TeamLayout layout;
+  std::int64_t segment_rows;  // below a segment of the first stage, for reports
+  Diagnosis diagnosis;
+
+  template <class Exec, class Gate>
+  void merge(const Exec& exec, std::int64_t systems, const std::string& label,
+             const Gate& gate) const {
+    if constexpr (W > 1) {
+      using Kernel = MergeRuns<T, W>;
+      using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::threads, 1>>;
+      std::int64_t rows = segment_rows;
+      for (int s = 0; s < layout.stages; ++s, rows *= segment_run) {
+        const Kernel kernel{{work, layout}, s, systems, rows, diagnosis};
+        const int league =
+            static_cast<int>((kernel.count() + Kernel::threads - 1) / Kernel::threads);
+        Kokkos::parallel_for(
+            label + "merge_runs",
+            light(Teams(exec, gate.league(league), Kernel::threads)
+                      .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()))),
+            gate.teams(kernel, league));
+      }
+    }
+  }
+  template <class Exec, class Gate>
+  void spread(const Exec& exec, std::int64_t systems, const std::string& label,
+              const Gate& gate) const {
+    if constexpr (W > 1)
+      if (layout.stages > 0) {
+        const RunsInMemory<T, W> all{work, layout};
+        Kokkos::parallel_for(label + "spread_runs", range(exec, systems * all.runs(0)),
+                             gate(SpreadRuns<T, W>{all}));
+      }
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_TEST_DEVICEKERNELS_HPP
+#define TRIKKOS_TEST_DEVICEKERNELS_HPP
+
+#include <gtest/gtest.h>
+
+#include <Breaker.hpp>
+#include <ManySystems.hpp>
+#include <Triangles.hpp>
+#include <cmath>
+#include <impl/Trikkos_Method.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+/// \file
+/// The kernels that devices solve a system with, or a few, where there are teams of 64 threads: on
+/// a host with as many, too, so that its tests see what a device would. In float, whose tiles fit
+/// into a host's scratch.
+
+namespace Test::DeviceKernels {
+
+namespace Impl = Trikkos::Impl;
+using Exec = TEST_EXECSPACE;
+using T = float;
+using Reason = Trikkos::Status::Reason;
+
+/// A system of 2W + 1 diagonals, on the host. Entries outside the matrix are NaN: nobody reads
+/// them.
+template <int W>
+struct HostSystem {
+  int n;
+  bool periodic;
+  std::vector<T> band[2 * W + 1], b;
+
+  template <class Entry>
+  HostSystem(int n_, const Entry& entry, bool periodic_ = false)
+      : n(n_), periodic(periodic_), b(n_) {
+    for (int j = 0; j <= 2 * W; ++j)
+      for (int i = 0; i < n; ++i)
+        band[j].push_back(is_inside(i + j - W) ? entry(i, j - W) : std::nanf(""));
+    for (int i = 0; i < n; ++i) b[i] = T(Impl::random_uniform(1, 9, i));
+  }
+  bool is_inside(int column) const { return periodic || (0 <= column && column < n); }
+  int wrapped(int column) const { return (column + n) % n; }
+  void set_column(int column, T value) {
+    for (int j = 0; j <= 2 * W; ++j)
+      if (const int i = column + W - j; is_inside(i)) band[j][wrapped(i)] = value;
+  }
+  void set_row(int i, T value) {
+    for (int j = 0; j <= 2 * W; ++j)
+      if (is_inside(i + j - W)) band[j][i] = value;
+  }
+  /// The largest |b - A x| of a row beside (|A| max |x| + |b|).
+  double backward_error(const std::vector<T>& x) const {
+    double most = 0, worst = 0;
+    for (const T v : x) most = std::max(most, std::fabs(double(v)));
+    for (int i = 0; i < n; ++i) {
+      double r = b[i], size = std::fabs(double(b[i]));
+      for (int j = 0; j <= 2 * W; ++j)
+        if (is_inside(i + j - W)) {
+          r -= double(band[j][i]) * x[wrapped(i + j - W)];
+          size += std::fabs(double(band[j][i])) * most;
+        }
+      if (!(std::fabs(r) / size <= worst)) worst = std::fabs(r) / size;
+    }
+    return worst;
+  }
+};
+/// Random entries, which need pivoting.
+template <int W>
+HostSystem<W> random_system(int n, bool periodic = false) {
+  return {n, [](int i, int j) { return T(Impl::random_uniform(2, 3 + j, i)); }, periodic};
+}
+
+struct Answer {
+  std::vector<T> x;
+  Trikkos::Status status;
+};
+/// run(exec, problem) solves it, with arrays on the device, rows `stride` apart.
+template <int W, class Solve>
+Answer solve(const HostSystem<W>& A, int stride, std::int64_t words, const Solve& run) {
+  const Exec exec;
+  const auto spread = [&](const std::vector<T>& from) {
+    std::vector<T> to(from.size() * stride, std::nanf(""));
+    for (std::size_t i = 0; i < from.size(); ++i) to[i * stride] = from[i];
+    return on_device<T, Exec>(to);
+  };
+  Kokkos::View<T*, Exec> band[2 * W + 1];
+  Impl::Bands<T, W> bands;
+  for (int j = 0; j <= 2 * W; ++j) {
+    band[j] = spread(A.band[j]);
+    bands.band[j] = {band[j].data(), stride};
+  }
+  bands.n = A.n;
+  bands.periodic = A.periodic;
+  bands.scale_rows = true;
+  const auto b = spread(A.b), x = spread(A.b);
+  const Kokkos::View<T*, Exec> storage("storage", words);
+  const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
+  Impl::Problem<T, W> problem{};
+  problem.A = Impl::Systems<T, W>(bands, 1);
+  problem.b.data = b.data();
+  problem.x.data = x.data();
+  problem.b.row_stride = problem.x.row_stride = stride;
+  problem.storage = storage.data();
+  problem.diagnosis = {report.data(), 1};
+  problem.resets = true;
+  run(exec, problem);
+  exec.fence("Test::DeviceKernels");
+  const auto found = to_vector(x);
+  Answer r{std::vector<T>(A.n), Impl::decode(to_vector(report).data(), A.n)};
+  for (int i = 0; i < A.n; ++i) r.x[i] = found[std::size_t(i) * stride];
+  return r;
+}
+
+template <int W, class Solver>
+Answer solve_with(const Solver& solver, const HostSystem<W>& A, int stride = 1) {
+  std::int64_t words = 1;
+  if constexpr (requires { solver.storage_words(); }) words += solver.storage_words();
+  return solve(A, stride, words,
+               [&](const Exec& exec, const auto& problem) { solver.solve(exec, problem); });
+}
+
+template <int W, class Solver>
+void expect_solved_by(const Solver& solver, int n, bool periodic = false) {
+  for (const int stride : {1, 2}) {
+    SCOPED_TRACE(std::to_string(n) + " rows, stride " + std::to_string(stride) +
+                 (periodic ? ", periodic" : ""));
+    const auto A = random_system<W>(n, periodic);
+    const Answer good = solve_with(solver, A, stride);
+    EXPECT_TRUE(good.status.ok()) << good.status.why();
+    EXPECT_LE(A.backward_error(good.x), 8 * W * std::numeric_limits<T>::epsilon());
+    for (const int bad : {0, n / 2, n - 1}) {
+      SCOPED_TRACE("bad row or column " + std::to_string(bad));
+      auto singular = A;
+      singular.set_column(bad, 0);
+      const Answer of_column = solve_with(solver, singular, stride);
+      EXPECT_EQ(of_column.status.reason, Reason::singular);
+      EXPECT_EQ(of_column.status.row, bad);
+      singular = A;
+      singular.set_row(bad, 0);
+      const Answer of_row = solve_with(solver, singular, stride);
+      EXPECT_EQ(of_row.status.reason, Reason::singular);
+      EXPECT_EQ(of_row.status.row, bad);
+      auto not_finite = A;
+      not_finite.b[bad] = std::nanf("");
+      const Answer of_nan = solve_with(solver, not_finite, stride);
+      EXPECT_EQ(of_nan.status.reason, Reason::not_finite);
+      EXPECT_EQ(of_nan.status.row, bad);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+template <class Solver, int W>
+void expect_solved(int n, auto... more) {
+  expect_solved_by<W>(Solver(Impl::Shape{n, 1, 1}, Trikkos::Options{}, more...), n);
+}
+
+/// The breaker against kernels that calls take for thousands of systems only.
+template <class Solver, int W = 1>
+void expect_unbroken(int n, auto... more) {
+  const Solver solver(Impl::Shape{n, 1, 1}, Trikkos::Options{}, more...);
+  for (const Breaker::Mode mode : Breaker::modes) {
+    SCOPED_TRACE(std::to_string(n) + " rows, " + name(mode));
+    double worst = -1;
+    for (int k = 0; k < 3; ++k) {
+      Breaker::Climber<T, W> climber(n, Trikkos::Boundary::open, mode, false, 1000 * n + k);
+      for (int step = 0; step < 40; ++step) {
+        const auto problem = climber.next().problem();
+        auto scaled = problem;
+        Breaker::apply_row_exponents(scaled);
+        HostSystem<W> A(n, [&](int i, int j) { return scaled.A.band(j)[i]; });
+        A.b = scaled.b;
+        const Answer found = solve_with(solver, A);
+        const Breaker::Judged judged{fast_backward_error(problem.A, found.x, problem.b),
+                                     found.status.ok()};
+        climber.judge(judged.score(), 2000);
+        worst = std::max(worst, judged.score());
+      }
+    }
+    EXPECT_LE(worst, Breaker::promised<T>({}));
+    EXPECT_GE(worst, 0) << "everything was flagged";
+  }
+}
+
+inline constexpr int threads = 64;
+
+#define TRIKKOS_SKIP_WITHOUT_TEAMS() \
+  if (Exec().concurrency() < threads) GTEST_SKIP() << "teams need " << threads << " threads"
+
+}  // namespace Test::DeviceKernels
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <DeviceKernels.hpp>
+#include <impl/Trikkos_OnChip.hpp>
+#include <impl/partition/Trikkos_DevicePartitions.hpp>
+#include <impl/segmented/Trikkos_WideCarry.hpp>
+
+/// \file
+/// The kernels of devices for five diagonals (DeviceKernels.hpp).
+
+namespace Test::DeviceKernels {
+
+using WideCarry = Impl::WideCarry<2>;
+
+/// Five diagonals, one system, by the kernel for thousands, in stretches of 8 rows. What it leaves
+/// unsafe another one solves, as in a call.
+class FromCheckpoints {
+  using Kernel = Impl::SolveFromCheckpoints<T, WideCarry, Impl::Systems<T, 2>>;
+
+ public:
+  FromCheckpoints(const Impl::Shape& shape, const Trikkos::Options& options, bool in_place)
+      : m_shape(shape.n), m_in_place(in_place), m_safe(shape, options) {
+    m_shape.rows = 8;
+    m_shape.stretches = (m_shape.n + 7) / 8;
+  }
+  std::int64_t storage_words() const { return m_safe.storage_words(); }
+  void solve(const Exec& exec, Impl::Problem<T, 2> problem) const {
+    if (m_in_place) problem.b = problem.x.read_only();  // where b is, too
+    const Kokkos::View<T*, Exec> words("checkpoints", 1 + Kernel::Lone::words * m_shape.stretches);
+    const Kokkos::View<std::int64_t*, Exec> unsafe("unsafe", 1);
+    Kokkos::parallel_for("Test::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                         Impl::ResetDiagnosis{problem.diagnosis});
+    Kokkos::parallel_for("Test::solve_from_checkpoints",
+                         Kokkos::TeamPolicy<Exec>(exec, 1, m_shape.threads)
+                             .set_scratch_size(0, Kokkos::PerTeam(m_shape.scratch_bytes())),
+                         Kernel{problem, m_shape, Impl::SystemTiles(1, m_shape.threads),
+                                words.data() + 1, words.data(), unsafe.data()});
+    if (to_vector(unsafe)[0] > 0) m_safe.solve(exec, problem);
+  }
+
+ private:
+  Impl::CheckpointShape<T, 2> m_shape;
+  bool m_in_place;
+  Impl::DeviceSystems<T, Exec, WideCarry> m_safe;
+};
+
+TEST(TEST_CATEGORY, wide_kernels_on_chip) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {5, 7, 16, 17, 48})
+    expect_solved<Impl::DeviceSystems<T, Exec, WideCarry>, 2>(n);
+}
+struct InterleavedFromBothEnds : Impl::WideBothEnds<T, Exec, WideCarry> {
+  using Base = Impl::WideBothEnds<T, Exec, WideCarry>;
+  using Base::Base;
+  void solve(const Exec& exec, const Impl::Problem<T, 2>& problem) const {
+    Base::solve(exec, problem, true);
+  }
+};
+TEST(TEST_CATEGORY, wide_kernels_from_both_ends) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {8, 9, 10, 11, 16, 33, 34, 65, 66, 67}) {
+    expect_solved<Impl::WideBothEnds<T, Exec, WideCarry>, 2>(n);
+    expect_solved<InterleavedFromBothEnds, 2>(n);
+  }
+}
+TEST(TEST_CATEGORY, wide_kernels_from_checkpoints) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {1, 2, 3, 7, 8, 9, 10, 11, 17, 40})
+    expect_solved<FromCheckpoints, 2>(n, n % 2 == 1 || n == 40);
+}
+
+/// With halves of 17 rows, of which a host's scratch has room for a tile, too.
+struct ShortHalves : WideCarry {
+  static constexpr int device_rows = 17;
+};
+/// `full`: with partitions as for so many systems that their tiles are to be full; `least_runs` as
+/// for any: 1 for runs of segments before the tree, however few they are.
+struct Tiles : Impl::DevicePartitions<T, Exec, ShortHalves> {
+  using Base = Impl::DevicePartitions<T, Exec, ShortHalves>;
+  static constexpr int systems = 1 << 12;
+  Tiles(const Impl::Shape& shape, const Trikkos::Options& options, bool full,
+        std::int64_t least_runs)
+      : Base(full ? Impl::Shape{shape.n, systems, systems} : shape, options,
+             full ? least_runs * systems : least_runs) {}
+};
+inline void expect_solved_in_tiles(int n, const Trikkos::Options& options, bool full) {
+  const bool has_trees = !Impl::is_host_v<Exec>;         // of more threads than a host's teams
+  for (const std::int64_t least_runs : {1, 3, 1 << 14})  // two stages of runs, one and none
+    for (const bool periodic : {false, true}) {
+      if (least_runs > 1 && !has_trees) continue;
+      SCOPED_TRACE("runs from " + std::to_string(least_runs));
+      expect_solved_by<2>(Tiles(Impl::Shape{n, 1, 1}, options, full, least_runs), n, periodic);
+    }
+}
+// 64 of them in a tile: around the ends of both, and where one of a pair has no rows.
+TEST(TEST_CATEGORY, wide_kernels_in_halves) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {5, 6, 16, 17, 18, 21, 33, 34, 35, 37, 60, 1087, 1088, 1089, 1107, 2177})
+    expect_solved_in_tiles(n, {}, false);
+}
+// Shorter ones, so that the last tile of a system is full.
+TEST(TEST_CATEGORY, wide_kernels_in_full_tiles) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {6, 320, 321, 1000, 1088, 1200, 2177}) expect_solved_in_tiles(n, {}, true);
+}
+TEST(TEST_CATEGORY, wide_kernels_of_any_partition) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int rows : {2, 4, 5, 8, 16, 33, 66})
+    for (const int n : {7, 1000}) {
+      SCOPED_TRACE("partitions of " + std::to_string(rows));
+      expect_solved_in_tiles(n, Trikkos::Options{}.partition_size(rows), false);
+    }
+}
+// No coupling at the seams of halves, of pairs of them and of tiles; zero diagonals.
+TEST(TEST_CATEGORY, wide_kernels_at_seams) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  const int n = 1200;
+  const Tiles solver(Impl::Shape{n, 1, 1}, Trikkos::Options{}, false, 1);
+  for (const int seam : {16, 33, 1087})
+    for (int where = seam - 2; where <= seam + 2; ++where)
+      for (const bool is_cut_off : {false, true})
+        for (const T diagonal : {T(0), T(1)}) {
+          SCOPED_TRACE("cut behind row " + std::to_string(where) + ", diagonal " +
+                       std::to_string(diagonal));
+          const HostSystem<2> A(n, [&](int i, int j) {
+            const bool crosses = i <= where ? i + j > where : i + j <= where;
+            if (crosses && (is_cut_off || std::abs(j) == 2)) return T(0);
+            return j == 0 ? diagonal : T(Impl::random_uniform(4, 5 + j, i));
+          });
+          const Answer found = solve_with(solver, A);
+          EXPECT_TRUE(found.status.ok()) << found.status.why();
+          EXPECT_LE(A.backward_error(found.x), 16 * std::numeric_limits<T>::epsilon());
+        }
+}
+TEST(TEST_CATEGORY, wide_kernels_withstand_the_breaker) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {3, 17, 48}) expect_unbroken<FromCheckpoints, 2>(n, false);
+  for (const int n : {8, 33, 66}) {
+    expect_unbroken<Impl::WideBothEnds<T, Exec, WideCarry>, 2>(n);
+    expect_unbroken<InterleavedFromBothEnds, 2>(n);
+  }
+  for (const int n : {19, 34, 140}) expect_unbroken<Tiles, 2>(n, false, 1);
+  expect_unbroken<Tiles, 2>(321, true, 1);
+}
+
+}  // namespace Test::DeviceKernels
