@@ -86,12 +86,9 @@ struct HalfLeft : Staircase<V, 2 * W + 1, 0, 2 * W + 1> {
   /// use(word, k) for all of them.
   template <class Use>
   KOKKOS_FORCEINLINE_FUNCTION void for_words(const Use& use) {
-    int k = 0;
-    TRIKKOS_UNROLL(2 * W)
-    for (int i = 0; i < 2 * W; ++i) {
-      TRIKKOS_UNROLL(2 * W + 1)
-      for (int j = 0; j <= i + 1; ++j) use(this->row[i][j], k++);
-    }
+    for_constants<0, 2 * W>([&](auto i) {
+      for_constants<0, i + 2>([&](auto j) { use(this->row[i][j], i * (i + 3) / 2 + j); });
+    });
   }
 };
 

@@ -52,8 +52,9 @@ struct RunsInMemory {
 /// A thread merges a run from left to right.
 template <class T, int W>
 struct MergeRuns {
-  static constexpr int threads = 32, tile = threads * segment_run;
+  static constexpr int threads = sizeof(T) > 8 ? 16 : 32, tile = threads * segment_run;
   static constexpr int words = Segment<T, W>::words;
+  static_assert(tile * words * sizeof(T) < 40 * 1024);  // scratch of a team
 
   RunsInMemory<T, W> all;
   int stage;
