@@ -365,7 +365,7 @@ class DevicePartitions {
   std::int64_t at_least() const {
     using Chain = ChainCoarse<T, W>;
     if (!Chain::is_for(m_layout.segments, Chain::many)) return 1;
-    const std::int64_t rows = m_layout.tiles * m_tile.tile_rows();
+    const std::int64_t rows = std::max<std::int64_t>(m_layout.tiles, 1) * m_tile.tile_rows();
     return W == 1 ? std::int64_t(1) << 15
                   : std::max<std::int64_t>((std::int64_t(1) << 25) / rows, 1);
   }
@@ -418,7 +418,7 @@ class DevicePartitions {
   static int default_rows(std::int64_t n, std::int64_t systems) {
     constexpr int most = Elimination::device_rows, lanes = DefaultTile<T, W>::lanes;
     constexpr std::int64_t full = lanes * most;
-    const std::int64_t tiles = (n + full - 1) / full;
+    const std::int64_t tiles = std::max<std::int64_t>((n + full - 1) / full, 1);
     if (W == 1 || systems < many || tiles > few_tiles) return most;
     const std::int64_t rows = (n + tiles * lanes - 1) / (tiles * lanes);
     return static_cast<int>(std::max<std::int64_t>(rows, 2 * W) | 1);
