@@ -339,4 +339,18 @@ TEST(TEST_CATEGORY, pentadiagonal_errors_say_what_is_wrong) {
             "Trikkos::backward_error: lower has 9 rows, expected 10 (diag.extent(0))");
 }
 
+// No rows, and no systems: a Workspace can be made before what it is for is known.
+TEST(TEST_CATEGORY, pentadiagonal_of_no_rows) {
+  using Many = Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE>;
+  const TEST_EXECSPACE exec;
+  for (const auto& [systems, rows] : {std::pair{1, 0}, {5000, 0}, {0, 0}, {0, 700}}) {
+    SCOPED_TRACE(std::to_string(systems) + " systems of " + std::to_string(rows) + " rows");
+    const Many v("v", systems, rows);
+    const Trikkos::Pentadiagonal A{v, v, v, v, v};
+    const Trikkos::Workspace work(exec, A, v);
+    Trikkos::solve(exec, work, A, v, v);
+    EXPECT_TRUE(work.status(exec).ok());
+  }
+}
+
 }  // namespace Test::Five
