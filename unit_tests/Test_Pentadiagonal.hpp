@@ -340,6 +340,28 @@ TEST(TEST_CATEGORY, pentadiagonal_errors_say_what_is_wrong) {
 }
 
 // No rows, and no systems: a Workspace can be made before what it is for is known.
+// Teams of a device hold as many systems as they can: the scratch that they ask for is granted.
+template <class Layout>
+void batches_of_every_size() {
+  using Many = Kokkos::View<double**, Layout, TEST_EXECSPACE>;
+  const TEST_EXECSPACE exec;
+  for (int n = 8; n <= 416; ++n) {
+    SCOPED_TRACE(n);
+    const Many one("one", 4096, n), diag("diag", 4096, n), b("b", 4096, n), x("x", 4096, n);
+    Kokkos::deep_copy(exec, one, 1.0);
+    Kokkos::deep_copy(exec, diag, 2.5);
+    Kokkos::deep_copy(exec, b, 1.0);
+    const Trikkos::Pentadiagonal A{one, one, diag, one, one};
+    EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
+    EXPECT_LE(Trikkos::backward_error(exec, A, x, b), 1e-14);
+  }
+}
+TEST(TEST_CATEGORY, pentadiagonal_batches_of_every_size) {
+  if (Trikkos::Impl::is_host_v<TEST_EXECSPACE>) GTEST_SKIP() << "no teams";
+  batches_of_every_size<Kokkos::LayoutRight>();
+  batches_of_every_size<Kokkos::LayoutLeft>();
+}
+
 TEST(TEST_CATEGORY, pentadiagonal_of_no_rows) {
   using Many = Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE>;
   const TEST_EXECSPACE exec;

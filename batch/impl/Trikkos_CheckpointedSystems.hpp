@@ -101,16 +101,15 @@ struct SolveFromCheckpoints {
         unsafe[system] = T(is_sound ? 0 : 1);
         if (!is_sound) return Kokkos::atomic_inc(unsafe_count);
       }
-      TRIKKOS_UNROLL(1)
-      for (int k = shape.end(i) - 1; k >= rows.skipped; --k) {
-        const T v = Elimination::substituted(rows.kept(k), x);
+      for_kept_rows(rows, shape.end(i) - 1, rows.skipped, [&](int k, const BackRow<T, W>& row) {
+        const T v = Elimination::substituted(row, x);
         TRIKKOS_UNROLL(2 * W)
         for (int j = 2 * W - 1; j > 0; --j) x[j] = x[j - 1];
         x[0] = v;
         probe += finite_probe(v);
         // x may be b, of which the stretch before this one ends W rows behind its unknowns
         if (k + W < shape.n) rows.store(k + W, x[W]);
-      }
+      });
     }
     TRIKKOS_UNROLL(W)
     for (int j = 0; j < W; ++j)

@@ -150,7 +150,7 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
   KOKKOS_FORCEINLINE_FUNCTION static void carry(const Half& half, Lone& carried) {
     if (half.m <= W) return;
     Equation<T, W> next = half.equation(W);
-    TRIKKOS_UNROLL(1)
+    TRIKKOS_UNROLL(2)
     for (int k = W; k < half.m; ++k) {
       const Equation<T, W> e = next;
       next = half.equation(k + 1 < half.m ? k + 1 : k);
@@ -187,15 +187,14 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
     Real<T> probe(0);
     TRIKKOS_UNROLL(W)
     for (int j = 0; j < W; ++j) half.solution(half.m - W + j) = x[j];
-    TRIKKOS_UNROLL(1)
-    for (int k = half.m - W - 1; k >= 0; --k) {
-      const T v = Elimination::substituted(half.kept(k), x);
+    for_kept_rows(half, half.m - W - 1, 0, [&](int k, const BackRow<T, W>& row) {
+      const T v = Elimination::substituted(row, x);
       TRIKKOS_UNROLL(met)
       for (int j = met - 1; j > 0; --j) x[j] = x[j - 1];
       x[0] = v;
       half.solution(k) = v;
       probe += finite_probe(v);
-    }
+    });
     return probe == 0;
   }
   /// By one thread: what is not safe from underflow, or not finite. Nodes of the chain of segments
@@ -314,25 +313,32 @@ class WideBothEnds {
                (shape.bands * shape.band_words() + staged_words<T>(handed * shape.systems())) +
            staging_bytes + staging_alignment;
   }
-  static bool fits(std::int64_t n, int systems) {
-    return is_for_it && n >= 4 * W && n <= scratch_limit &&
-           static_cast<int>(scratch_bytes(OnChip::pairs(n, systems))) + scratch_reserved(warp) <=
-               scratch_limit;
+  /// A team for so many systems, of which an SM holds the most, but at least `least_held`. As the
+  /// threads of a warp take as long for a row as one does, it has some teams, and not too narrow
+  /// ones; of two as good the smaller one is loaded sooner.
+  static OnChip team_for(std::int64_t n, int least, int least_held, bool halves) {
+    constexpr int of_sm = 227 * 1024, most_teams = 8, wide = 7, widest = 11;
+    int best = 0, most = 0;
+    for (int systems = warp / 2; is_for_it && n >= 4 * W && n <= of_sm && systems >= least;
+         systems = halves ? systems / 2 : systems - 1) {
+      const int bytes =
+          static_cast<int>(scratch_bytes(OnChip::pairs(n, systems))) + scratch_reserved(warp);
+      const int teams = std::min(of_sm / (bytes + 1024), most_teams), held = teams * systems;
+      const int worth = held * std::min(systems, wide);
+      if (bytes > granted_scratch<Exec>() || teams < (systems > widest ? 5 : 3) ||
+          held < least_held || worth < most)
+        continue;
+      best = systems;
+      most = worth;
+    }
+    return OnChip::pairs(n, best);
   }
-  /// Two threads a system, of a warp; of fewer systems than a warp has threads for so few that an
-  /// SM has more teams; of two most of the warp would be idle.
-  static OnChip contiguous(std::int64_t n) {
-    int systems = warp / 2;
-    while (systems > 2 && !fits(n, systems)) --systems;
-    if (systems < warp / 2) systems = std::min(systems, 13);
-    return OnChip::pairs(n, systems > 2 ? systems : 0);
-  }
+  /// Two threads a system, of a warp; of less than three most of the warp would be idle.
+  static OnChip contiguous(std::int64_t n) { return team_for(n, 3, 12, false); }
   /// Rows of 64 bytes and more.
   static OnChip interleaved(std::int64_t n) {
     constexpr int least = 64 / sizeof(T);
-    int systems = warp / 2;
-    while (systems >= least && !fits(n, systems)) systems /= 2;
-    return OnChip::pairs(n, systems >= least ? systems : 0);
+    return team_for(n, least, 4 * least, true);
   }
   static constexpr std::int64_t least_systems = 1 << 12, least_slab = 32;
 

@@ -14,7 +14,7 @@ namespace Trikkos::Impl {
 inline constexpr int scratch_limit = 48 * 1024;  // what every backend grants at level 0 ...
 
 KOKKOS_INLINE_FUNCTION constexpr int scratch_reserved(int team_size) {
-  return 8 * (team_size + 2);  // ... less what Kokkos keeps of it for team reductions
+  return 8 * (team_size + 2) + 32;  // ... less what Kokkos keeps for team reductions and itself
 }
 
 /// What teams of a kernel may ask for: Kokkos 5 grants what the device has.

@@ -70,7 +70,8 @@ inline constexpr bool pads_v = requires {
 }
 &&!requires { requires Matrices::is_part; };
 
-/// Whether partitions are halves that meet in pairs, in place of a tree in each tile.
+/// Whether partitions are halves that meet in pairs, in place of a tree in each tile. Rows complete
+/// them always, if they may: the bits of a solution depend on where halves begin.
 template <int W>
 inline constexpr bool in_halves = W > 1;
 
@@ -124,7 +125,7 @@ struct ReduceTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
   static constexpr int registers_for = max_tile_lanes;
-  static constexpr bool pads = (Rows > 0 || Bulk) && pads_v<Elimination, Matrices>;
+  static constexpr bool pads = (Rows > 0 || Bulk || in_halves<W>)&&pads_v<Elimination, Matrices>;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
@@ -181,7 +182,7 @@ template <class T, class Elimination, int Rows, class Matrices, bool Bulk = fals
 struct SubstituteTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
-  static constexpr bool pads = (Rows > 0 || Bulk) && pads_v<Elimination, Matrices>;
+  static constexpr bool pads = (Rows > 0 || Bulk || in_halves<W>)&&pads_v<Elimination, Matrices>;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
@@ -218,7 +219,9 @@ struct SubstituteTiles {
     const bool whole = staged.template complete<pads>(member, problem, system);
 
     const Findings<T> found = substitute(member, staged, whole, bounds);
-    if (suspect) diagnose(member, staged, system);  // before b is overwritten, if x is b
+    // before b is overwritten, if x is b
+    if (suspect || (in_halves<W> && !(found.probe == 0))) diagnose_rows(t, staged, system);
+    if (suspect) diagnose_merges(member, staged, system);
     staged.store(member, problem, system);
     if (!found.unstable && found.probe == 0) return;
     const Diagnosis diagnosis = problem.diagnosis.of(system, problem.n());
@@ -288,22 +291,22 @@ struct SubstituteTiles {
     return elimination.go_back(half, around);
   }
   /// Where something is not finite: looks for the row, once more from memory.
+  KOKKOS_FORCEINLINE_FUNCTION void diagnose_rows(int t, const Tile& staged,
+                                                 std::int64_t system) const {
+    const MatrixOf<Matrices> A = problem.A[system];
+    const bool ends = is_padded() && !staged.is_whole(A.n) && t == shape.lanes() - 1;
+    const int m = length(t, staged);
+    elimination.diagnose(problem.diagnosis.of(system, A.n),  // takes out the last unknowns
+                         rows_in_memory(A, t, staged, system, ends ? m + W : m));
+  }
+  /// All threads call it: looks for the merge.
   template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void diagnose(const Member& member, const Tile& staged,
-                                            std::int64_t system) const {
-    using Matrix = MatrixOf<Matrices>;
-    const Matrix A = problem.A[system];
+  KOKKOS_FORCEINLINE_FUNCTION void diagnose_merges(const Member& member, const Tile& staged,
+                                                   std::int64_t system) const {
+    const MatrixOf<Matrices> A = problem.A[system];
     const int t = member.team_rank(), lanes = shape.lanes();
     const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
-    const bool is_padded = pads && !A.periodic;
-    const int m = is_padded ? shape.rows() : staged.length(t, A.n);
-    const auto rows_of = [&](int length) {
-      return CompletedRows<T, W, Matrix>{
-          {A, problem.b[system], staged.base + t * shape.rows(), length}};
-    };
-    const auto rows = rows_of(m);
-    const bool ends = is_padded && !staged.is_whole(A.n) && t == lanes - 1;
-    elimination.diagnose(diagnosis, rows_of(ends ? m + W : m));  // takes out the last unknowns
+    const auto rows = rows_in_memory(A, t, staged, system, length(t, staged));
     member.team_barrier();  // the tree of the solution, or the way back, is no longer needed
     const auto check = [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
                            const Segment<T, W>& merged, const auto& node) {
@@ -317,6 +320,15 @@ struct SubstituteTiles {
       merge_tree(
           member, SegmentArray<T, W>{staged.nodes(), lanes}, lanes, shape.levels(),
           elimination.reduce(rows), [](int, const Node&) {}, 1, check);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_padded() const { return pads && !problem.A.first.periodic; }
+  KOKKOS_FORCEINLINE_FUNCTION int length(int t, const Tile& staged) const {
+    return is_padded() ? shape.rows() : staged.length(t, problem.n());
+  }
+  KOKKOS_FORCEINLINE_FUNCTION CompletedRows<T, W, MatrixOf<Matrices>> rows_in_memory(
+      const MatrixOf<Matrices>& A, int t, const Tile& staged, std::int64_t system,
+      int length) const {
+    return {{A, problem.b[system], staged.base + t * shape.rows(), length}};
   }
   /// Repeats the tree of the first pass; `bounds` become those of the thread's own partition.
   template <class Member>

@@ -107,6 +107,30 @@ KOKKOS_FORCEINLINE_FUNCTION void for_inner_rows(const Rows& rows, Index& k, Inde
   }
 }
 
+/// body(k, row) for the rows that are kept, from the k-th down to the `last`-th. A device's thread
+/// loads a few of them at once, as it would wait for each.
+template <class Rows, class Index, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_kept_rows(const Rows& rows, Index k, Index last,
+                                               const Body& body) {
+#if defined(__CUDA_ARCH__)
+  constexpr int at_once = 4;
+#else
+  constexpr int at_once = 1;
+#endif
+  TRIKKOS_UNROLL(1)
+  for (; k >= last && (at_once == 1 || (k - last + 1) % at_once != 0); --k) body(k, rows.kept(k));
+  if constexpr (at_once > 1) {
+    TRIKKOS_UNROLL(1)
+    for (; k >= last; k -= at_once) {
+      decltype(rows.kept(k)) row[at_once];
+      TRIKKOS_UNROLL(at_once)
+      for (int i = 0; i < at_once; ++i) row[i] = rows.kept(k - i);
+      TRIKKOS_UNROLL(at_once)
+      for (int i = 0; i < at_once; ++i) body(k - i, row[i]);
+    }
+  }
+}
+
 /// The way back of an elimination: x_k = f - q x_(k+1) - r x_(k+2) for unknowns first - 1 down to
 /// last - 1, with the row for x_(k-1) kept as number k - shift. `next` and `after` are x_k and
 /// x_(k+1); `note(x_(k-1))` is called for each.

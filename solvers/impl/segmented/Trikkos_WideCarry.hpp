@@ -283,17 +283,17 @@ struct WideCarry {
     V x[2 * W];
     TRIKKOS_UNROLL(2 * W)
     for (int j = 0; j < 2 * W; ++j) x[j] = constant<V>(0);
-    auto k = rows.length() - 1;
+    const auto k = rows.length() - 1;
     x[0] = last;
     Real<V> probe = finite_probe(last);
-    for (; k > 0; --k) {
-      rows.store(k, x[0]);
-      const V v = substituted(rows.kept(k - 1), x);
+    for_kept_rows(rows, k - 1, decltype(k)(0), [&](auto row, const BackRow<V, W>& back) {
+      rows.store(row + 1, x[0]);
+      const V v = substituted(back, x);
       TRIKKOS_UNROLL(2 * W)
       for (int j = 2 * W - 1; j > 0; --j) x[j] = x[j - 1];
       x[0] = v;
       probe += finite_probe(v);
-    }
+    });
     rows.store(0, x[0]);
     return {probe};
   }
@@ -347,8 +347,9 @@ struct WideCarry {
       }
       probe += finite_probe(x[0]);
     };
-    TRIKKOS_UNROLL(1)
-    for (auto k = length - 1; k >= 2 * W; --k) step(k, substituted(rows.kept(k), x));
+    using Index = typename Rows::index_type;
+    for_kept_rows(rows, Index(length - 1), Index(2 * W),
+                  [&](Index k, const BackRow<V, W>& row) { step(k, substituted(row, x)); });
     // by numbers that the compiler knows: it would copy the bounds to memory for an index
     TRIKKOS_UNROLL(W)
     for (int i = 2 * W - 1; i >= W; --i)
