@@ -9,7 +9,6 @@
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_ThreadRows.hpp>
-#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
 
@@ -35,7 +34,6 @@ struct ThreadSystems {
   Problem<T, W, Matrices> problem;
   ThreadShape<T, W> shape;
   SystemTiles tiles;
-  const T* unsafe = nullptr;  // [system]: the others have been solved
   Elimination elimination{};
 
   /// body(system, link) for each thread that has one.
@@ -43,11 +41,8 @@ struct ThreadSystems {
   KOKKOS_FORCEINLINE_FUNCTION void for_thread(const Member& member, const Body& body) const {
     const auto [link, tile] = split_index(member.league_rank(), tiles.count(problem.count()));
     const SystemTiles::Tile here = tiles[tile];
-    if (member.team_rank() < here.count && is_left(here.first + member.team_rank()))
+    if (member.team_rank() < here.count)
       body(here.first + member.team_rank(), static_cast<int>(link));
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_left(std::int64_t system) const {
-    return unsafe == nullptr || unsafe[system] != T(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION Rows rows(const Matrix& A, std::int64_t system, int link) const {
     return {A, problem.b[system], problem.x[system], link * shape.rows, shape.length(link)};
@@ -158,7 +153,7 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
     const auto& given = this->problem;
     const SystemTiles::Tile tile = this->tiles[member.league_rank()];
     const int t = member.team_rank(), s = t % systems, chain = t / systems, chains = 1 << levels;
-    const bool exists = s < tile.count && this->is_left(tile.first + s);
+    const bool exists = s < tile.count;
     const std::int64_t system = tile.first + (exists ? s : 0);
     const int links = exists ? this->shape.links : 0;
     const int begin = chain * links / chains, end = (chain + 1) * links / chains;
@@ -222,6 +217,58 @@ struct SubstituteInThreads : ThreadSystems<T, Elimination, Matrices> {
   }
   static KOKKOS_INLINE_FUNCTION int kept(const ThreadShape<T, W>& shape) {
     return shape.rows > shape.not_kept ? shape.rows - shape.not_kept : 0;
+  }
+};
+
+/// The systems that are marked in `unsafe`, if any are: `flight` threads at a time solve one each,
+/// by a chain of its segments.
+template <class T, class Elimination, class Matrices>
+struct SolveUnsafe : ThreadSystems<T, Elimination, Matrices> {
+  static constexpr int W = Elimination::half_bandwidth;
+  using Node = MergeNode<T, W>;
+
+  const T* unsafe;
+  const std::int64_t* unsafe_count;
+  std::int64_t flight;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t first =
+        std::int64_t(member.league_rank()) * member.team_size() + member.team_rank();
+    if (*unsafe_count == 0 || first >= flight) return;
+    const ThreadSlots<T, W> nodes{this->problem.storage, flight, first};
+    for (std::int64_t system = first; system < this->problem.count(); system += flight)
+      if (unsafe[system] != T(0)) solve(member, system, nodes);
+  }
+
+ private:
+  template <class Member>
+  KOKKOS_FUNCTION void solve(const Member& member, std::int64_t system,
+                             const ThreadSlots<T, W>& nodes) const {
+    const auto A = this->problem.A[system];
+    Segment<T, W> s = this->elimination.reduce(this->rows(A, system, 0));
+    TRIKKOS_UNROLL(1)
+    for (int link = 1; link < this->shape.links; ++link) {
+      Node node;
+      s = merge(s, this->elimination.reduce(this->rows(A, system, link)), node);
+      TRIKKOS_UNROLL(Node::words)
+      for (int k = 0; k < Node::words; ++k) nodes(link, k) = node.g[k];
+    }
+    Bounds<T, W> bounds = this->root(s, A, system);
+    TRIKKOS_UNROLL(1)
+    for (int link = this->shape.links - 1; link >= 0; --link) {
+      Bounds<T, W> mine = bounds;
+      if (link > 0) {
+        Node node;
+        TRIKKOS_UNROLL(Node::words)
+        for (int k = 0; k < Node::words; ++k) node.g[k] = nodes(link, k);
+        mine = unchain(bounds, node);
+      }
+      auto rows = this->rows(A, system, link);
+      this->keep_in(member, rows);
+      rows.skipped = 2 * W;
+      this->report(rows, system, this->elimination.substitute(rows, mine));
+    }
   }
 };
 
@@ -293,9 +340,8 @@ class InterleavedSystems {
 
  private:
   template <class Matrices>
-  ThreadSystems<T, Elimination, Matrices> all(const Problem<T, W, Matrices>& problem,
-                                              const T* unsafe = nullptr) const {
-    return {problem, m_shape, SystemTiles(problem.slab(), m_shape.threads), unsafe};
+  ThreadSystems<T, Elimination, Matrices> all(const Problem<T, W, Matrices>& problem) const {
+    return {problem, m_shape, SystemTiles(problem.slab(), m_shape.threads)};
   }
   std::int64_t words_of_passes() const { return m_shape.links * ThreadSlots<T, W>::words; }
   std::int64_t words_of_whole() const {
@@ -306,72 +352,74 @@ class InterleavedSystems {
   }
   static constexpr std::int64_t words_of_wanted = 2;  // of any scalar hold a 64-bit number
 
-  /// Open systems from checkpoints, where these are safe; the others in passes, as many at a time
-  /// as the memory for checkpoints holds.
+  /// Open systems from checkpoints, and those that are not safe there in segments; periodic ones in
+  /// passes. As many at a time, either way, as the memory for checkpoints holds.
   template <class Matrices>
   void solve_whole(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    using Kernel = SolveFromCheckpoints<T, Elimination, Matrices>;
-    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<128, 1>>;
-    auto* const wanted = reinterpret_cast<std::int64_t*>(problem.storage);
+    auto* const unsafe_count = reinterpret_cast<std::int64_t*>(problem.storage);
     T* const unsafe = problem.storage + words_of_wanted;
     Problem<T, W, Matrices> rest = problem;
     rest.storage = unsafe + problem.count();
-    const bool begins = !problem.A.first.periodic;
-    if (begins) {
-      Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
-                           ResetUnsafe{problem.diagnosis, problem.resets, wanted});
-      rest.resets = false;
-      const SystemTiles tiles(problem.slab(), m_whole.threads);
-      const std::int64_t league = tiles.count(problem.count());
-      Kokkos::parallel_for(
-          Elimination::label("solve_from_checkpoints"),
-          light(Policy(exec, static_cast<int>(league), m_whole.threads)
-                    .set_scratch_size(0, Kokkos::PerTeam(m_whole.scratch_bytes()))),
-          Kernel{rest, m_whole, tiles, rest.storage, unsafe, wanted});
-    }
     const std::int64_t at_a_time =
         std::max<std::int64_t>(problem.count() * words_of_whole() / words_of_passes(), 1);
-    for (std::int64_t first = 0, count; first < problem.count(); first += count) {
-      count = problem.block_size(first, at_a_time);
-      auto block = rest.block(first, count);
-      block.resets = rest.resets && first == 0;
-      if (begins)
-        solve_in_passes(exec, all(block, unsafe + first), OnlyIf{wanted});
-      else
+    if (problem.A.first.periodic) {
+      for (std::int64_t first = 0, count; first < problem.count(); first += count) {
+        count = problem.block_size(first, at_a_time);
+        auto block = rest.block(first, count);
+        block.resets = problem.resets && first == 0;
         solve_in_passes(exec, all(block));
+      }
+      return;
     }
+    Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
+                         ResetUnsafe{problem.diagnosis, problem.resets, unsafe_count});
+    rest.resets = false;
+    using Kernel = SolveFromCheckpoints<T, Elimination, Matrices>;
+    const SystemTiles tiles(problem.slab(), m_whole.threads);
+    Kokkos::parallel_for(
+        Elimination::label("solve_from_checkpoints"),
+        teams(exec, tiles.count(problem.count()), m_whole.threads, m_whole.scratch_bytes()),
+        Kernel{rest, m_whole, tiles, rest.storage, unsafe, unsafe_count});
+    using Unsafe = SolveUnsafe<T, Elimination, Matrices>;
+    constexpr std::int64_t most_teams = 768;  // that cost little where nothing is unsafe
+    const std::int64_t threads = m_shape.threads,
+                       flight = std::min({at_a_time, problem.count(), most_teams * threads});
+    Kokkos::parallel_for(
+        Elimination::label("solve_unsafe"),
+        teams(exec, (flight + threads - 1) / threads, m_shape.threads,
+              m_shape.scratch_bytes(SubstituteInThreads<T, Elimination, Matrices>::kept(m_shape))),
+        Unsafe{all(rest), unsafe, unsafe_count, flight});
   }
-  template <class Matrices, class Gate = Always>
-  void solve_in_passes(const Exec& exec, const ThreadSystems<T, Elimination, Matrices>& all,
-                       const Gate& gate = {}) const {
-    launch(exec, "reduce_in_threads", ReduceInThreads<T, Elimination, Matrices>{all}, 0, gate);
-    launch_chain(exec, all, gate);
+  template <class Matrices>
+  void solve_in_passes(const Exec& exec, const ThreadSystems<T, Elimination, Matrices>& all) const {
+    launch(exec, "reduce_in_threads", ReduceInThreads<T, Elimination, Matrices>{all}, 0);
+    launch_chain(exec, all);
     const SubstituteInThreads<T, Elimination, Matrices> kernel{all};
-    launch(exec, "substitute_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)),
-           gate);
+    launch(exec, "substitute_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)));
   }
-  template <class Kernel, class Gate = Always>
-  void launch(const Exec& exec, const char* phase, const Kernel& kernel, std::size_t bytes,
-              const Gate& gate = {}) const {
+  static auto teams(const Exec& exec, std::int64_t league, int threads, std::size_t bytes) {
     using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<128, 1>>;
-    const int league = static_cast<int>(m_shape.links * kernel.tiles.count(kernel.problem.count()));
-    Kokkos::parallel_for(Elimination::label(phase),
-                         light(Policy(exec, gate.league(league), m_shape.threads)
-                                   .set_scratch_size(0, Kokkos::PerTeam(bytes))),
-                         gate.teams(kernel, league));
+    return light(Policy(exec, static_cast<int>(league), threads)
+                     .set_scratch_size(0, Kokkos::PerTeam(bytes)));
   }
-  template <class Matrices, class Gate>
-  void launch_chain(const Exec& exec, ThreadSystems<T, Elimination, Matrices> all,
-                    const Gate& gate) const {
+  template <class Kernel>
+  void launch(const Exec& exec, const char* phase, const Kernel& kernel, std::size_t bytes) const {
+    Kokkos::parallel_for(Elimination::label(phase),
+                         teams(exec, m_shape.links * kernel.tiles.count(kernel.problem.count()),
+                               m_shape.threads, bytes),
+                         kernel);
+  }
+  template <class Matrices>
+  void launch_chain(const Exec& exec, ThreadSystems<T, Elimination, Matrices> all) const {
     using Chain = ChainInThreads<T, Elimination, Matrices>;
     using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 1>>;
     all.tiles = SystemTiles(all.problem.slab(), Chain::systems);
     const int levels = Chain::levels_for(m_shape.links);
     const int league = static_cast<int>(all.tiles.count(all.problem.count()));
     Kokkos::parallel_for(Elimination::label("chain_in_threads"),
-                         light(Policy(exec, gate.league(league), Chain::systems << levels)
+                         light(Policy(exec, league, Chain::systems << levels)
                                    .set_scratch_size(0, Kokkos::PerTeam(Chain::bytes(levels)))),
-                         gate.teams(Chain{all, levels}, league));
+                         Chain{all, levels});
   }
 
   // Below these, a team that holds the system is as fast: threads are too few to hide the latency
