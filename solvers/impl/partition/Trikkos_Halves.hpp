@@ -30,7 +30,7 @@ struct HalfRows {
   using value_type = typename Rows::value_type;
   using index_type = typename Rows::index_type;
   static constexpr int half_bandwidth = Rows::half_bandwidth, W = half_bandwidth;
-  static constexpr bool ragged = false, looks_ahead = true;
+  static constexpr bool ragged = false;
   using Row = Equation<value_type, W>;
 
   Rows rows;
