@@ -122,7 +122,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_kept_rows(const Rows& rows, Index k, Index 
   if constexpr (at_once > 1) {
     TRIKKOS_UNROLL(1)
     for (; k >= last; k -= at_once) {
-      decltype(rows.kept(k)) row[at_once];
+      std::remove_cvref_t<decltype(rows.kept(k))> row[at_once];
       TRIKKOS_UNROLL(at_once)
       for (int i = 0; i < at_once; ++i) row[i] = rows.kept(k - i);
       TRIKKOS_UNROLL(at_once)
