@@ -135,7 +135,8 @@ struct SystemsOnChip {
               v.row_stride};
   }
 
-  template <class Member>
+  /// `in_words`: what else goes in bulk, as a warp starts one bulk copy after the other.
+  template <bool in_words = false, class Member>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member, void* arrivals, T* bands,
                                         const SystemTiles::Tile& tile) const {
     Staging<Member> staging(member, arrivals);
@@ -144,7 +145,7 @@ struct SystemsOnChip {
       compute_rows(member, bands, tile);
       staging.wait();
     } else {
-      load_stored(member, staging, bands, tile);
+      load_stored<in_words>(member, staging, bands, tile);
     }
   }
 
@@ -158,7 +159,7 @@ struct SystemsOnChip {
       for (int j = 0; j < rhs; ++j) bands[j * shape.band_words() + place(s, i)] = row[j];
     }
   }
-  template <class Member>
+  template <bool in_words, class Member>
   KOKKOS_FORCEINLINE_FUNCTION void load_stored(const Member& member, Staging<Member>& staging,
                                                T* bands, const SystemTiles::Tile& tile) const {
     const int words = shape.band_words(), here = tile.count;
@@ -166,6 +167,8 @@ struct SystemsOnChip {
     constexpr int each = sizeof(WideWord) / sizeof(T);
     if (Interleaved && in_bulk && here == systems() && here >= each)
       load_rows(member, staging, bands, tile.first);
+    else if (!Interleaved && in_bulk && tile.is_inside && in_words)
+      load_in_words(member, staging, bands, tile.first, here);
     else if (!Interleaved && in_bulk && tile.is_inside)
       load_in_bulk(staging, bands, tile.first, here);
     else
@@ -223,6 +226,33 @@ struct SystemsOnChip {
       const T* const all = j < rhs ? problem.A.first.band[j].data : problem.b.data;
       return Kokkos::pair<T*, const T*>(bands + j * shape.band_words() + place(s, 0),
                                         all + (first + s) * problem.b.system_stride);
+    });
+  }
+  /// The same by wide words.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_in_words(const Member& member, Staging<Member>& staging,
+                                                 T* bands, std::int64_t first, int here) const {
+    constexpr int each = sizeof(WideWord) / sizeof(T);
+    const std::int64_t between = problem.b.system_stride;
+    staging.load_by_all([&] {
+      for (int i = member.team_rank() * each; i < shape.n; i += member.team_size() * each) {
+        const T* from[rhs + 1];
+        TRIKKOS_UNROLL(rhs + 1)
+        for (int j = 0; j <= rhs; ++j)
+          from[j] =
+              (j < rhs ? problem.A.first.band[j].data : problem.b.data) + (first * between + i);
+        T* to = bands + i;
+        TRIKKOS_UNROLL(2)
+        for (int s = 0; s < here; ++s) {
+          TRIKKOS_UNROLL(rhs + 1)
+          for (int j = 0; j <= rhs; ++j) {
+            start_copy(reinterpret_cast<WideWord*>(to + j * shape.band_words()),
+                       reinterpret_cast<const WideWord*>(from[j]));
+            from[j] += between;
+          }
+          to += shape.pitch();
+        }
+      }
     });
   }
   template <class Member>

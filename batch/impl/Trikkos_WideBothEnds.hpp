@@ -73,14 +73,14 @@ struct RereadWideRows : StagedRows<T, 0, W> {
 template <class T, class Elimination, bool Interleaved, class Matrices>
 struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
   using Base = SystemsOnChip<T, Interleaved, Matrices>;
-  using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::runs, Base::load;
+  using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::runs;
   using Matrix = MatrixOf<Matrices>;
   static constexpr int W = Elimination::half_bandwidth, met = 2 * W;
   using Lone = typename Elimination::template Lone<T>;
   using Half = WideEndRows<T, W>;
 
   static constexpr int handed_words = Lone::words;  // of a system
-  /// Bytes of a run that is copied in bulk: little else is to be done meanwhile.
+  /// Bytes of a run of x that is copied in bulk: little else is to be done meanwhile.
   static constexpr int bulk = 128;
 
   template <class Member>
@@ -90,7 +90,8 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
     if (problem.resets && t == 0) problem.diagnosis.reset();  // long before anything is reported
     T* const bands = team_scratch<T, staging_alignment>(member);
     T* const handed = bands + shape.bands * shape.band_words();
-    load(member, handed + staged_words<T>(handed_words * systems), bands, tile);
+    Base::template load<true>(member, handed + staged_words<T>(handed_words * systems), bands,
+                              tile);
 
     const bool is_last = t >= systems;  // the half that ends with the last row
     const int in_tile = is_last ? t - systems : t, front = (n + 1) / 2;
@@ -290,11 +291,8 @@ class WideBothEnds {
   void launch(const Exec& exec, const Problem<T, W, Matrices>& problem, const OnChip& shape) const {
     using Kernel = SolveWideFromBothEnds<T, Elimination, Interleaved, Matrices>;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<warp, 1>>;
-    // contiguous ones that touch in scratch as they do in memory are copied as one run
-    const bool touch =
-        !Interleaved && shape.n == shape.pitch() && problem.b.system_stride == shape.n;
     Kernel kernel{{problem, shape, SystemTiles(problem.slab(), shape.systems()),
-                   can_load_in_bulk<Interleaved, Kernel::bulk>(problem) && !touch}};
+                   can_load_in_bulk<Interleaved, staging_alignment>(problem)}};
     kernel.problem.resets = false;
     if (problem.resets)
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
