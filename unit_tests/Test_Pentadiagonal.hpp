@@ -339,7 +339,51 @@ TEST(TEST_CATEGORY, pentadiagonal_errors_say_what_is_wrong) {
             "Trikkos::backward_error: lower has 9 rows, expected 10 (diag.extent(0))");
 }
 
-// No rows, and no systems: a Workspace can be made before what it is for is known.
+/// Of every tenth of many interleaved systems all know one unknown by numbers whose squares are not
+/// safe from underflow: what is fast for thousands leaves them to segments.
+struct SmallColumns {
+  using Many = Kokkos::View<double**, Kokkos::LayoutLeft, TEST_EXECSPACE>;
+  static constexpr double small = 1e-120;
+  Many band[5], b;
+  double column;  // what that one is multiplied by
+
+  KOKKOS_FUNCTION void operator()(std::int64_t k) const {
+    const int n = b.extent_int(1);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < 5; ++j)
+        band[j](k, i) = Trikkos::Impl::random_uniform(k, j, i) *
+                        (k % 10 == 3 && i + j - 2 == n / 2 ? column : 1.0);
+      b(k, i) = Trikkos::Impl::random_uniform(k, 5, i);
+    }
+  }
+};
+struct ScaleUnknown {
+  SmallColumns::Many x;
+  KOKKOS_FUNCTION void operator()(std::int64_t k) const {
+    if (k % 10 == 3) x(k, x.extent(1) / 2) *= SmallColumns::small;
+  }
+};
+TEST(TEST_CATEGORY, pentadiagonal_small_columns_among_thousands) {
+  const TEST_EXECSPACE exec;
+  const int count = Trikkos::Impl::is_host_v<TEST_EXECSPACE> ? 1000 : (1 << 14) + 5;
+  const Kokkos::RangePolicy<TEST_EXECSPACE> systems(exec, 0, count);
+  for (const int n : {16, 64, 130, 333}) {
+    SCOPED_TRACE(n);
+    const auto make = [&] { return SmallColumns::Many("array", count, n); };
+    SmallColumns fill{{make(), make(), make(), make(), make()}, make(), SmallColumns::small};
+    const SmallColumns::Many x = make();
+    const Trikkos::Pentadiagonal A{fill.band[0], fill.band[1], fill.band[2], fill.band[3],
+                                   fill.band[4]};
+    Kokkos::parallel_for("Test::fill", systems, fill);
+    const Status status = Trikkos::solve(exec, A, fill.b, x);
+    EXPECT_TRUE(status.ok()) << status.why();
+    fill.column = 1;
+    Kokkos::parallel_for("Test::fill", systems, fill);
+    Kokkos::parallel_for("Test::scale", systems, ScaleUnknown{x});
+    EXPECT_LE(Trikkos::backward_error(exec, A, x, fill.b), 1e-14);
+  }
+}
+
 // Teams of a device hold as many systems as they can: the scratch that they ask for is granted.
 template <class Layout>
 void batches_of_every_size() {
@@ -362,6 +406,7 @@ TEST(TEST_CATEGORY, pentadiagonal_batches_of_every_size) {
   batches_of_every_size<Kokkos::LayoutLeft>();
 }
 
+// No rows, and no systems: a Workspace can be made before what it is for is known.
 TEST(TEST_CATEGORY, pentadiagonal_of_no_rows) {
   using Many = Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE>;
   const TEST_EXECSPACE exec;
