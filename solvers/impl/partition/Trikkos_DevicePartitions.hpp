@@ -433,7 +433,7 @@ class DevicePartitions {
     const std::int64_t tiles = std::max<std::int64_t>((n + full - 1) / full, 1);
     if (W == 1 || systems < many || tiles > few_tiles) return most;
     const std::int64_t rows = (n + tiles * lanes - 1) / (tiles * lanes);
-    return static_cast<int>(std::max<std::int64_t>(rows, 2 * W) | 1);
+    return static_cast<int>(std::max<std::int64_t>(rows, 3 * W) | 1);  // as in tile_shape
   }
   static constexpr std::int64_t many = 1 << 10, few_tiles = 8;
   int tiles() const { return static_cast<int>(m_layout.tiles); }

@@ -78,7 +78,8 @@ struct TileShape {
 template <class T, int W = 1>
 TileShape<T, 0, W> tile_shape(std::int64_t rows) {
   int lanes = max_tile_lanes;
-  if (W > 1) rows = std::max<std::int64_t>(rows, 2 * W + 1);  // as many words as a segment has
+  // segments take the place of the bands, but not of b, which is x when a merge is looked for
+  if (W > 1) rows = std::max<std::int64_t>(rows, 3 * W);
   const auto fits = [&] {
     const int nodes = W > 1 ? 0 : MergeNode<T, W>::words;
     const std::int64_t words = lanes * ((2 * W + 2) * (rows | 1) + nodes);
