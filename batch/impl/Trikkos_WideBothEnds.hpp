@@ -315,6 +315,7 @@ class WideBothEnds {
   /// threads of a warp take as long for a row as one does, it has some teams, and not too narrow
   /// ones; of two as good the smaller one is loaded sooner.
   static OnChip team_for(std::int64_t n, int least, int least_held, bool halves) {
+    // of sm_90, whose registers are for so many teams
     constexpr int of_sm = 227 * 1024, most_teams = 8, wide = 7, widest = 11;
     int best = 0, most = 0;
     for (int systems = warp / 2; is_for_it && n >= 4 * W && n <= of_sm && systems >= least;
