@@ -108,14 +108,24 @@ class FactoredCall {
   }
   /// Interleaved systems of which a team has at least as many as memory moves at a time.
   bool is_for_registers() const {
-    constexpr int moved = 64 / sizeof(T);
-    return !m_shape.periodic && m_on_chip.systems_in_registers() >= moved;
+    return !m_shape.periodic && systems_in_registers(false) * sizeof(T) >= moved;
+  }
+  int systems_in_registers(bool by_halves) const {
+    return m_on_chip.systems_in_registers(SolveInRegisters<T, W>::registers_for, by_halves);
+  }
+  static constexpr std::size_t moved = 64;  // bytes that memory moves at a time
+  /// Whether right-hand sides, as many as memory moves at a time, begin where that does.
+  template <class Right>
+  static bool is_aligned(const Vectors<Right>& v) {
+    const auto strides = static_cast<std::size_t>(v.row_stride | v.slab_stride);
+    return v.system_stride == 1 &&
+           (reinterpret_cast<std::uintptr_t>(v.data) | strides * sizeof(T)) % moved == 0;
   }
   void in_registers(const Exec& exec, const Problem<T, W>& problem,
                     const Factors<T, W>& factors) const {
     using Kernel = SolveInRegisters<T, W>;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
-    const int systems = m_on_chip.systems_in_registers();
+    const int systems = systems_in_registers(is_aligned(problem.b) && is_aligned(problem.x));
     const SystemTiles tiles(problem.slab(), systems);
     const int league = static_cast<int>(tiles.count(problem.count()));
     Kokkos::parallel_for(
