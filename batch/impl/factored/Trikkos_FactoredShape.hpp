@@ -66,14 +66,17 @@ struct FactoredShape {
   }
   /// Interleaved ones whose chunks are in registers, each of a thread: a line of memory, of short
   /// ones more, of long ones as much as there are threads for. `by_halves`: half a line where an
-  /// SM, which has registers for so many threads, held one team else: one loads while another
-  /// computes.
+  /// SM, which has registers for so many threads, held one team else and holds several of those:
+  /// one loads while another computes.
   int systems_in_registers(int threads_of_sm, bool by_halves) const {
     constexpr int line = 128 / sizeof(T);
+    // in double, one team of a whole line is faster than two of half a line
+    const int most = std::is_same_v<T, double> && W == 1 ? threads_of_sm : most_threads;
     int s = line;
     while (s * chunks < 2 / W * wanted_threads) s *= 2;
-    while (s > 1 && s * chunks > most_threads) s /= 2;
-    return by_halves && s == line && 2 * threads(s, 1) > threads_of_sm ? s / 2 : s;
+    while (s > 1 && s * chunks > most) s /= 2;
+    const bool one_team = 2 * threads(s, 1) > threads_of_sm && s * chunks <= most_threads;
+    return by_halves && s == line && one_team ? s / 2 : s;
   }
   std::size_t scratch_bytes_in_registers(int systems) const {
     return sizeof(T) * 2 * static_cast<std::size_t>(handed_words(systems)) + staging_alignment;
