@@ -93,6 +93,22 @@ TEST(TEST_CATEGORY, factored_sizes) {
   factored_sizes<Kokkos::complex<double>>();
 }
 
+/// Around sizes from which a device's teams have half a line of interleaved ones, or a whole one
+/// again; the last half of a line lacks its other half.
+TEST(TEST_CATEGORY, factored_half_a_line) {
+  for (const std::int64_t n : {408, 409, 512, 544, 545, 816, 817})
+    for (const std::int64_t count : {40, 48}) {
+      const auto A = gallery<double>(Gallery::uniform_dominant, n, 1);
+      expect_solved_with_plan(A, count, Options{}, {Algorithm::factored, 1e-15}, Layout::left,
+                              Layout::left);
+    }
+  for (const std::int64_t n : {544, 545, 1088, 1089}) {
+    const auto A = gallery<Kokkos::complex<double>>(Gallery::uniform_dominant, n, 1);
+    expect_solved_with_plan(A, 20, Options{}, {Algorithm::factored, 1e-15}, Layout::left,
+                            Layout::left);
+  }
+}
+
 TEST(TEST_CATEGORY, factored_counts) {
   const auto A = gallery<double>(Gallery::uniform_dominant, 100, 1);
   for (const std::int64_t count : {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 500})

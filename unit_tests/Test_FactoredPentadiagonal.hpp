@@ -104,6 +104,14 @@ TEST(TEST_CATEGORY, factored_pentadiagonal_sizes) {
   sizes_are_solved_with_factors<Kokkos::complex<double>>();
 }
 
+/// As of tridiagonal matrices.
+TEST(TEST_CATEGORY, factored_pentadiagonal_half_a_line) {
+  for (const std::int64_t n : {272, 273, 512, 544, 545})
+    for (const std::int64_t count : {40, 48})
+      expect_solved_with_plan(make<double>(Family::dominant, n, 1), count, Options{}, good,
+                              Many::Layout::left);
+}
+
 TEST(TEST_CATEGORY, factored_pentadiagonal_counts_and_layouts) {
   const auto A = make<double>(Family::dominant, 65, 1);
   for (const std::int64_t count : {1, 2, 7, 8, 9, 31, 32, 33, 300})
