@@ -8,6 +8,7 @@
 #include <impl/Trikkos_Staging.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/factored/Trikkos_Factors.hpp>
+#include <type_traits>
 
 namespace Trikkos::Impl {
 
