@@ -32,9 +32,9 @@ void launch(const Exec& exec, const Kernel& kernel, std::int64_t league, int thr
                        kernel);
 }
 
-/// x of each b.
+/// x of each b, by chunks of at most so many rows.
 template <int W, class Matrix>
-Columns solve(const Matrix& A, const Columns& b, Way way, bool interleaved) {
+Columns solve(const Matrix& A, const Columns& b, int most_rows, Way way, bool interleaved) {
   const Exec exec;
   const std::int64_t n = A.size(), count = b.size();
   const auto place = [&](std::int64_t k, std::int64_t i) {
@@ -52,7 +52,7 @@ Columns solve(const Matrix& A, const Columns& b, Way way, bool interleaved) {
   }
   bands.n = n;
   bands.periodic = A.periodic;
-  const Impl::FactoredShape<double, W> shape(n, Impl::scratch_limit);
+  const Impl::FactoredShape<double, W> shape(n, Impl::scratch_limit, most_rows);
   const Kokkos::View<double*, Exec> memory("factors", shape.factors(A.periodic, nullptr).words);
   const auto factors = shape.factors(A.periodic, memory.data());
   Impl::factor<Impl::Bands<double, W>>(exec, bands, factors, "Test::factor");
@@ -61,32 +61,44 @@ Columns solve(const Matrix& A, const Columns& b, Way way, bool interleaved) {
   Impl::Vectors<const double> from{rhs.data(), to.system_stride, to.row_stride};
   const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
   const Impl::SystemTiles tiles(count, systems);
-  const auto solve_with = [&](const auto& kernel, int each, std::size_t bytes) {
-    launch(exec, kernel, tiles.count(count), shape.threads(systems, each), bytes);
+  const auto solve_with = [&](const auto& kernel, std::size_t bytes) {
+    launch(exec, kernel, tiles.count(count), shape.threads(systems), bytes);
   };
   const auto on_chip = [&]<bool Interleaved, bool by_weights>() {
-    using Kernel = Impl::SolveFactored<double, 2, Interleaved, W, by_weights>;
-    solve_with(Kernel{{factors, from, to, tiles, {report.data(), count}, shape, systems}}, 2,
+    using Kernel = Impl::SolveFactored<double, Interleaved, W, by_weights>;
+    solve_with(Kernel{{factors, from, to, tiles, {report.data(), count}, shape, systems}},
                shape.scratch_bytes(systems));
   };
-  if (way == Way::registers)
+  const auto in_registers = [&]<int rows>() {
     solve_with(
-        Impl::SolveInRegisters<double, W>{
+        Impl::SolveInRegisters<double, W, rows>{
             {factors, from, to, tiles, {report.data(), count}, shape, systems}, systems_bits},
-        1, shape.scratch_bytes_in_registers(systems));
-  else if (way == Way::weights)
+        shape.scratch_bytes_in_registers(systems));
+  };
+  using Factors = Impl::Factors<double, W>;
+  if (way == Way::registers && factors.most_rows() == Factors::short_chunk) {
+    in_registers.template operator()<Factors::short_chunk>();
+  } else if (way == Way::registers) {
+    if constexpr (Factors::has_long_chunks)
+      in_registers.template operator()<Factors::long_chunk>();
+    else
+      return solve<W>(A, b, most_rows, Way::weights, false);
+  } else if (way == Way::weights)
     on_chip.template operator()<false, true>();
-  else if (interleaved)
-    on_chip.template operator()<true, false>();
-  else
-    on_chip.template operator()<false, false>();
-  exec.fence("Test::FactoredKernels");
+}
+else if (interleaved) {
+  on_chip.template operator()<true, false>();
+}
+else {
+  on_chip.template operator()<false, false>();
+}
+exec.fence("Test::FactoredKernels");
 
-  const auto found = to_vector(x);
-  Columns r(count, std::vector<double>(n));
-  for (std::int64_t k = 0; k < count; ++k)
-    for (std::int64_t i = 0; i < n; ++i) r[k][i] = found[place(k, i)];
-  return r;
+const auto found = to_vector(x);
+Columns r(count, std::vector<double>(n));
+for (std::int64_t k = 0; k < count; ++k)
+  for (std::int64_t i = 0; i < n; ++i) r[k][i] = found[place(k, i)];
+return r;
 }
 
 template <int W, class Matrix>
@@ -97,17 +109,21 @@ void expect_solved(const Matrix& A, double promised) {
     for (std::size_t k = 0; k < b.size(); ++k)
       EXPECT_LE(fast_backward_error(A, x[k], b[k]), promised) << k;
   };
-  const Columns swept = solve<W>(A, b, Way::sweeps, false);
-  expect_small(swept);
-  EXPECT_EQ(solve<W>(A, b, Way::sweeps, true), swept);
-  if (A.periodic) return;
-  const Columns summed = solve<W>(A, b, Way::weights, false);
-  expect_small(summed);
-  EXPECT_EQ(solve<W>(A, b, Way::registers, true), summed);
+  using Factors = Impl::Factors<double, W>;
+  for (const int rows : {Factors::short_chunk, Factors::long_chunk}) {
+    SCOPED_TRACE("chunks of " + std::to_string(rows));
+    const Columns swept = solve<W>(A, b, rows, Way::sweeps, false);
+    expect_small(swept);
+    EXPECT_EQ(solve<W>(A, b, rows, Way::sweeps, true), swept);
+    if (A.periodic) continue;
+    const Columns summed = solve<W>(A, b, rows, Way::weights, false);
+    expect_small(summed);
+    EXPECT_EQ(solve<W>(A, b, rows, Way::registers, true), summed);
+  }
 }
 
 /// A chunk, two, an incomplete one, more than a group.
-constexpr int sizes[] = {5, 17, 18, 35, 40, 200, 270};
+constexpr int sizes[] = {5, 17, 18, 33, 35, 40, 67, 200, 270};
 
 template <int W>
 void solves_dominant() {

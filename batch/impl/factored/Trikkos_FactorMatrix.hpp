@@ -163,8 +163,8 @@ struct FactorMatrix {
   /// A row that a chunk lacks hands on what enters, for W = 1; for more it is jumped over.
   KOKKOS_FUNCTION void copy_by_chunk(std::int64_t p) const {
     const auto word = factors.chunk(p);
-    const int lacking = F::most_rows - static_cast<int>(rows_of(p));
-    for (int k = 0; k < F::most_rows; ++k)
+    const int most = factors.most_rows(), lacking = most - static_cast<int>(rows_of(p));
+    for (int k = 0; k < most; ++k)
       for (int band = 0; band < F::bands; ++band)
         if (band < F::column || band >= F::leaves_forward)
           word(k, band) = k >= lacking       ? factors.at(band, k - lacking, p)

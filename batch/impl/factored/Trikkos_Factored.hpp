@@ -26,7 +26,8 @@ class FactoredCall {
   FactoredCall(const Shape& shape, const Options& options)
       : m_stable(shape, Options(options).algorithm(Algorithm::segmented)),
         m_shape(shape),
-        m_on_chip(on_chip(shape)) {
+        m_contiguous(on_chip<false>(shape)),
+        m_interleaved(on_chip<true>(shape)) {
     m_shape.count = std::max<std::int64_t>(shape.count, 1);
   }
 
@@ -36,7 +37,7 @@ class FactoredCall {
     if constexpr (on_host)
       return shape.count >= lane_count<T> && shape.n <= longest_on_host;
     else
-      return on_chip(shape).chunks > 0;
+      return on_chip<false>(shape).chunks > 0 && on_chip<true>(shape).chunks > 0;
   }
 
   std::int64_t storage_words() const { return m_stable.storage_words(); }
@@ -55,63 +56,91 @@ class FactoredCall {
     m_stable.solve(exec, problem);
   }
 
-  std::int64_t factor_words() const { return can_factor() ? factors(nullptr).words : 0; }
+  std::int64_t factor_words() const {
+    if (!can_factor()) return 0;
+    const std::int64_t words = factors<false>(nullptr).words;
+    return shares_factors() ? words : whole_lines(words) + factors<true>(nullptr).words;
+  }
   bool factor(const Exec& exec, const Systems<T, W>& A, T* memory) const {
     if (!can_factor()) return false;
-    Impl::factor<Bands<T, W>>(exec, A.first, factors(memory), "Trikkos::factored::factor");
-    return judged(exec, factors(memory)) >=
-           (on_host ? FactorsAre::stable : FactorsAre::stable_if_corrected);
+    const auto make = [&](const Factors<T, W>& factors) {
+      Impl::factor<Bands<T, W>>(exec, A.first, factors, "Trikkos::factored::factor");
+    };
+    const auto is_good = [&](const Factors<T, W>& factors) {
+      return judged(exec, factors) >=
+             (on_host ? FactorsAre::stable : FactorsAre::stable_if_corrected);
+    };
+    make(factors<false>(memory));
+    if (!shares_factors()) make(factors<true>(memory));
+    return is_good(factors<false>(memory)) && (shares_factors() || is_good(factors<true>(memory)));
   }
   void solve_factored(const Exec& exec, const Problem<T, W>& problem, T* memory) const {
     if (problem.resets)
       Kokkos::parallel_for("Trikkos::factored::reset", range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
-    const Factors<T, W> factors = this->factors(memory);
     if constexpr (on_host) {
       using Kernel = SolveFactoredLanes<T, W>;
       const std::int64_t groups = Kernel::groups_of(std::min(problem.count(), m_shape.count));
       Kokkos::parallel_for("Trikkos::factored", range(exec, groups),
-                           Kernel{factors, problem, groups});
+                           Kernel{factors<false>(memory), problem, groups});
+    } else if (problem.count() > 1 && problem.b.system_stride < problem.b.row_stride) {
+      interleaved(exec, problem, factors<true>(memory));
     } else {
-      constexpr int each = OnChip::most_of_thread;
-      const bool interleaved =
-          problem.count() > 1 && problem.b.system_stride < problem.b.row_stride;
-      if constexpr (Factors<T, W>::has_chunks)
-        if (is_for_registers())
-          return interleaved ? in_registers(exec, problem, factors)
-                             : contiguous<true>(exec, problem, factors);
-      if constexpr (W == 1)
-        if (interleaved && is_for_stream(problem)) return stream(exec, problem, factors);
-      if (interleaved && m_on_chip.fits(each, each, m_on_chip.granted))
-        launch<each, true, false>(exec, problem, factors);
+      const Factors<T, W> factors = this->factors<false>(memory);
+      if (!m_shape.periodic && m_contiguous.is_for_weights())
+        launch<false, true>(exec, problem, factors);
       else
-        contiguous<false>(exec, problem, factors);
+        launch<false, false>(exec, problem, factors);
     }
   }
 
  private:
+  template <bool Interleaved>
   static OnChip on_chip(const Shape& shape) {
     if constexpr (on_host)
       return {};
+    else if constexpr (Interleaved)
+      return OnChip::interleaved(shape.n, shape.periodic, granted_scratch<Exec>());
     else
-      return {shape.n, granted_scratch<Exec>()};
+      return OnChip::contiguous(shape.n, shape.periodic, granted_scratch<Exec>());
   }
   static constexpr std::int64_t longest_on_host = 8192;  // for which memory is taken by threads
 
   bool can_factor() const {
     return m_shape.is_factored_once && m_shape.matrices == 1 && m_shape.n > 0 &&
-           (on_host || m_on_chip.chunks > 0);
+           (on_host || (m_contiguous.chunks > 0 && m_interleaved.chunks > 0));
   }
+  /// Those of interleaved right-hand sides lie behind the others, if their chunks differ.
+  template <bool Interleaved>
   Factors<T, W> factors(T* memory) const {
-    return on_host ? Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory)
-                   : m_on_chip.factors(m_shape.periodic, memory);
+    if (on_host) return Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory);
+    const auto contiguous = m_contiguous.factors(m_shape.periodic, memory);
+    if (!Interleaved || shares_factors()) return contiguous;
+    return m_interleaved.factors(
+        m_shape.periodic, memory == nullptr ? nullptr : memory + whole_lines(contiguous.words));
+  }
+  static std::int64_t whole_lines(std::int64_t words) {
+    return (words + OnChip::line - 1) / OnChip::line * OnChip::line;
+  }
+  bool shares_factors() const { return on_host || m_interleaved.rows == m_contiguous.rows; }
+
+  void interleaved(const Exec& exec, const Problem<T, W>& problem,
+                   const Factors<T, W>& factors) const {
+    constexpr int brief = OnChip::short_chunk, extended = OnChip::long_chunk;
+    const bool is_brief = m_interleaved.rows <= brief;
+    if constexpr (Factors<T, W>::has_chunks)
+      if (is_for_registers()) {
+        if (is_brief) return in_registers<brief>(exec, problem, factors);
+        if constexpr (Factors<T, W>::has_long_chunks)
+          return in_registers<extended>(exec, problem, factors);
+      }
+    if constexpr (W == 1)
+      if (is_brief && is_for_stream(problem)) return stream(exec, problem, factors);
+    launch<true, false>(exec, problem, factors);
   }
   /// Interleaved systems of which a team has at least as many as memory moves at a time.
   bool is_for_registers() const {
-    return !m_shape.periodic && systems_in_registers(false) * sizeof(T) >= moved;
-  }
-  int systems_in_registers(bool by_halves) const {
-    return m_on_chip.systems_in_registers(SolveInRegisters<T, W>::registers_for, by_halves);
+    return !m_shape.periodic && m_interleaved.systems_in_registers(false) * sizeof(T) >= moved;
   }
   static constexpr std::size_t moved = 64;  // bytes that memory moves at a time
   /// Whether right-hand sides, as many as memory moves at a time, begin where that does.
@@ -121,74 +150,67 @@ class FactoredCall {
     return v.system_stride == 1 &&
            (reinterpret_cast<std::uintptr_t>(v.data) | strides * sizeof(T)) % moved == 0;
   }
+  template <int rows>
   void in_registers(const Exec& exec, const Problem<T, W>& problem,
                     const Factors<T, W>& factors) const {
-    using Kernel = SolveInRegisters<T, W>;
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
-    const int systems = systems_in_registers(is_aligned(problem.b) && is_aligned(problem.x));
+    using Kernel = SolveInRegisters<T, W, rows>;
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<OnChip::registers_for(rows), 1>>;
+    const int systems =
+        m_interleaved.systems_in_registers(is_aligned(problem.b) && is_aligned(problem.x));
     const SystemTiles tiles(problem.slab(), systems);
     const int league = static_cast<int>(tiles.count(problem.count()));
     Kokkos::parallel_for(
         "Trikkos::factored::in_registers",
-        light(Teams(exec, league, m_on_chip.threads(systems, 1))
+        light(Teams(exec, league, m_interleaved.threads(systems))
                   .set_scratch_size(
-                      0, Kokkos::PerTeam(m_on_chip.scratch_bytes_in_registers(systems)))),
-        Kernel{{factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip, systems},
+                      0, Kokkos::PerTeam(m_interleaved.scratch_bytes_in_registers(systems)))),
+        Kernel{{factors, problem.b, problem.x, tiles, problem.diagnosis, m_interleaved, systems},
                std::countr_zero(static_cast<unsigned>(systems))});
   }
   /// Longer ones, of which fewer fit into scratch than make a line of memory, and than a team goes
   /// over twice, and there are enough of them.
   bool is_for_stream(const Problem<T, W>& problem) const {
-    constexpr int line = 128 / sizeof(T);
-    const int systems = StreamFactored<T>::systems_for(m_on_chip);
-    return problem.slab() >= line && problem.count() >= least_in_stream && !m_shape.periodic &&
-           m_on_chip.systems(true, OnChip::most_of_thread) < systems;
+    const int systems = StreamFactored<T>::systems_for(m_interleaved);
+    return problem.slab() >= OnChip::line && problem.count() >= least_in_stream &&
+           !m_shape.periodic && m_interleaved.systems(true) < systems;
   }
   void stream(const Exec& exec, const Problem<T, W>& problem, const Factors<T, W>& factors) const {
     using Stream = StreamFactored<T>;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Stream::registers_for, 1>>;
-    const int systems = Stream::systems_for(m_on_chip);
+    const int systems = Stream::systems_for(m_interleaved);
     const SystemTiles tiles(problem.slab(), systems);
     const int league = static_cast<int>(tiles.count(problem.count()));
     Kokkos::parallel_for(
         "Trikkos::factored::stream",
         light(Teams(exec, league, Stream::threads)
-                  .set_scratch_size(0, Kokkos::PerTeam(Stream::scratch_bytes(m_on_chip, systems)))),
-        Stream{{factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip, systems}});
+                  .set_scratch_size(
+                      0, Kokkos::PerTeam(Stream::scratch_bytes(m_interleaved, systems)))),
+        Stream{{factors, problem.b, problem.x, tiles, problem.diagnosis, m_interleaved, systems}});
   }
   static constexpr std::int64_t least_in_stream = 1 << 13;
 
-  template <bool by_weights>
-  void contiguous(const Exec& exec, const Problem<T, W>& problem,
-                  const Factors<T, W>& factors) const {
-    constexpr int each = OnChip::most_of_thread;
-    if (m_on_chip.fits(each, each))
-      launch<each, false, by_weights>(exec, problem, factors);
-    else
-      launch<1, false, by_weights>(exec, problem, factors);
-  }
-  template <int each, bool Interleaved, bool by_weights>
+  template <bool Interleaved, bool by_weights>
   void launch(const Exec& exec, const Problem<T, W>& problem, const Factors<T, W>& factors) const {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<OnChip::most_threads, 2 / W>>;
-    const int systems = m_on_chip.systems(Interleaved, each);
+    const OnChip& shape = Interleaved ? m_interleaved : m_contiguous;
+    const int systems = shape.systems(Interleaved);
     const SystemTiles tiles(problem.slab(), systems);
     const int league = static_cast<int>(tiles.count(problem.count()));
     // light last: the other way round nvcc spends a minute on the policy's type
     const auto policy = light(Kokkos::Experimental::prefer(
-        Teams(exec, league, m_on_chip.threads(systems, each))
-            .set_scratch_size(0, Kokkos::PerTeam(m_on_chip.scratch_bytes(systems))),
-        Kokkos::Experimental::DesiredOccupancy(m_on_chip.desired_occupancy(
-            systems, each,
-            sizeof(T) * static_cast<std::size_t>(factors.words_on_chip(by_weights))))));
+        Teams(exec, league, shape.threads(systems))
+            .set_scratch_size(0, Kokkos::PerTeam(shape.scratch_bytes(systems))),
+        Kokkos::Experimental::DesiredOccupancy(shape.desired_occupancy(
+            systems, sizeof(T) * static_cast<std::size_t>(factors.words_on_chip(by_weights))))));
     Kokkos::parallel_for(
         "Trikkos::factored", policy,
-        SolveFactored<T, each, Interleaved, W, by_weights>{
-            {factors, problem.b, problem.x, tiles, problem.diagnosis, m_on_chip, systems}});
+        SolveFactored<T, Interleaved, W, by_weights>{
+            {factors, problem.b, problem.x, tiles, problem.diagnosis, shape, systems}});
   }
 
   Stable m_stable;
   Shape m_shape;
-  OnChip m_on_chip;
+  OnChip m_contiguous, m_interleaved;
 };
 
 /// In a kernel nothing is factored beforehand: it is `segmented` there.

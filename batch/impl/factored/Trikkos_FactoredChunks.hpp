@@ -14,11 +14,10 @@
 
 namespace Trikkos::Impl {
 
-/// `each`: systems of a thread.
-template <class T, int each, int W = 1>
+template <class T, int W = 1>
 struct FactoredChunks {
   using F = Factors<T, W>;
-  using Values = T[each][W];  // of neighbouring rows, the newest first
+  using Values = T[W];  // of neighbouring rows, the newest first
 
   F factors;
   Vectors<const T> b;
@@ -28,33 +27,22 @@ struct FactoredChunks {
   FactoredShape<T, W> shape;
   int systems;
 
-  template <class Each>
-  KOKKOS_FORCEINLINE_FUNCTION static void for_each_mine(const Each& f) {
-    if constexpr (each == 1) {  // nvcc keeps arrays that a loop of one turn indexes
-      f(0);
-    } else {
-      TRIKKOS_UNROLL(each)
-      for (int j = 0; j < each; ++j) f(j);
-    }
-  }
   /// to += the i-th of matrices times v
-  KOKKOS_FORCEINLINE_FUNCTION static void add_transferred(const T* matrices, int i, const T (&v)[W],
-                                                          T (&to)[W]) {
+  KOKKOS_FORCEINLINE_FUNCTION static void add_transferred(const T* matrices, int i, const Values& v,
+                                                          Values& to) {
     for (int r = 0; r < W; ++r)
       for (int c = 0; c < W; ++c) to[r] = fused(matrices[(i * W + r) * W + c], v[c], to[r]);
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_mine(int s, int p) const {
-    return p < shape.chunks && s < systems / each;
+    return p < shape.chunks && s < systems;
   }
-  /// Where the r-th value that a chunk or a group hands on is, of the j-th system.
-  KOKKOS_FORCEINLINE_FUNCTION int place(int p, int r, int s, int j) const {
-    return (p * W + r) * systems + s + j * (systems / each);
+  /// Where the r-th value that a chunk or a group hands on is.
+  KOKKOS_FORCEINLINE_FUNCTION int place(int p, int r, int s) const {
+    return (p * W + r) * systems + s;
   }
   KOKKOS_FORCEINLINE_FUNCTION void post(T* handed, int s, int p, const Values& v) const {
     if (!is_mine(s, p)) return;
-    for_each_mine([&](int j) {
-      for (int r = 0; r < W; ++r) handed[place(p, r, s, j)] = v[j][r];
-    });
+    for (int r = 0; r < W; ++r) handed[place(p, r, s)] = v[r];
   }
   /// From what leaves a chunk to what enters it: Horner's rule over what leaves the chunks before
   /// it in its group, and over the groups before that.
@@ -67,20 +55,20 @@ struct FactoredChunks {
     post(handed, s, p, v);
     member.team_barrier();
     Values leaving;
-    assign(leaving, v);
+    for (int r = 0; r < W; ++r) leaving[r] = v[r];
     if (is_mine(s, p)) horner<forward>(handed, s, factors.product[way], start, p, end, v);
     if (shape.groups() == 1) return;
 
-    T* const of_groups = handed + place(chunks, 0, 0, 0);
+    T* const of_groups = handed + place(chunks, 0, 0);
     if (is_mine(s, p) && p == (forward ? end - 1 : start)) {
-      for_each_mine([&](int j) { add_transferred(factors.product[way], p, v[j], leaving[j]); });
+      add_transferred(factors.product[way], p, v, leaving);
       post(of_groups, s, g, leaving);
     }
     member.team_barrier();
     if (!is_mine(s, p)) return;
     Values before;
     horner<forward>(of_groups, s, factors.group_product[way], 0, g, shape.groups(), before);
-    for_each_mine([&](int j) { add_transferred(factors.product_before[way], p, before[j], v[j]); });
+    add_transferred(factors.product_before[way], p, before, v);
   }
   /// From what did leave a chunk to what that is more than its neighbour has posted as entering.
   template <bool forward, class Member>
@@ -89,10 +77,7 @@ struct FactoredChunks {
     member.team_barrier();
     const int q = forward ? p + 1 : p - 1;
     const bool has_neighbour = is_mine(s, p) && q >= 0 && q < shape.chunks;
-    for_each_mine([&](int j) {
-      for (int r = 0; r < W; ++r)
-        v[j][r] = has_neighbour ? v[j][r] - entered[place(q, r, s, j)] : T(0);
-    });
+    for (int r = 0; r < W; ++r) v[r] = has_neighbour ? v[r] - entered[place(q, r, s)] : T(0);
   }
   /// What is not finite is reported where it is first seen: in b, which is still what it was, and
   /// in x, of whose m rows from `begin` on that is row `bad`.
@@ -110,33 +95,28 @@ struct FactoredChunks {
   template <bool forward>
   KOKKOS_FORCEINLINE_FUNCTION void horner(const T* handed, int s, const T* product, int start,
                                           int at, int end, Values& v) const {
-    for_each_mine([&](int j) {
-      for (T& value : v[j]) value = T(0);
-    });
+    for (T& value : v) value = T(0);
     TRIKKOS_UNROLL(8)
     for (int i = forward ? start : end - 1; forward ? i < at : i > at; i += forward ? 1 : -1)
-      for_each_mine([&](int j) {
-        T leaving[W];
-        for (int r = 0; r < W; ++r) leaving[r] = handed[place(i, r, s, j)];
-        add_transferred(product, i, v[j], leaving);
-        for (int r = 0; r < W; ++r) v[j][r] = leaving[r];
-      });
+      pass_chunk(handed, s, product, i, v);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void assign(Values& to, const Values& from) {
-    for_each_mine([&](int j) {
-      for (int r = 0; r < W; ++r) to[j][r] = from[j][r];
-    });
+  /// From what enters to what leaves. (Not in the loop above: nvcc 13.0 would unroll it by less.)
+  KOKKOS_FORCEINLINE_FUNCTION void pass_chunk(const T* handed, int s, const T* product, int i,
+                                              Values& v) const {
+    Values leaving;
+    for (int r = 0; r < W; ++r) leaving[r] = handed[place(i, r, s)];
+    add_transferred(product, i, v, leaving);
+    for (int r = 0; r < W; ++r) v[r] = leaving[r];
   }
 };
 
 /// The rows of a chunk of an open matrix in the registers of a thread: of b, then of y, then of x.
 /// Those that it lacks come first, so that both sweeps end and begin with rows that exist. `word`:
-/// the words of the chunk.
-template <class T, int W = 1>
+/// the words of the chunk, which has so many rows at most.
+template <class T, int W = 1, int rows = Factors<T, W>::short_chunk>
 struct ChunkInRegisters {
   using F = Factors<T, W>;
   using Words = typename F::Chunk;
-  static constexpr int rows = F::most_rows;
 
   T y[rows];
   int lacking;

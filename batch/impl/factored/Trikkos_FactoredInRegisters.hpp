@@ -17,13 +17,11 @@
 
 namespace Trikkos::Impl {
 
-template <class T, int W = 1>
-struct SolveInRegisters : FactoredChunks<T, 1, W> {
-  using Base = FactoredChunks<T, 1, W>;
+template <class T, int W = 1, int rows = Factors<T, W>::short_chunk>
+struct SolveInRegisters : FactoredChunks<T, W> {
+  using Base = FactoredChunks<T, W>;
   using Base::factors, Base::b, Base::x, Base::tiles, Base::shape, Base::systems, Base::post;
   using typename Base::Values;
-  /// So many threads of an SM: more have too few registers each, fewer wait for memory together.
-  static constexpr int registers_for = W * sizeof(T) > 8 ? 512 : sizeof(T) > 4 ? 768 : 1024;
 
   int systems_bits;  // systems are a power of two
 
@@ -39,25 +37,25 @@ struct SolveInRegisters : FactoredChunks<T, 1, W> {
     const auto word = factors.chunk(p < shape.chunks ? p : 0);
     const bool corrects = W > 1 && factors.judged() == FactorsAre::stable_if_corrected;
 
-    ChunkInRegisters<T, W> chunk(rhs.data + (s * rhs.system_stride + begin * rhs.row_stride),
-                                 rhs.row_stride, m);
+    ChunkInRegisters<T, W, rows> chunk(rhs.data + (s * rhs.system_stride + begin * rhs.row_stride),
+                                       rhs.row_stride, m);
     Values v = {}, leaves = {};
-    chunk.leaves_forward(word, v[0]);
+    chunk.leaves_forward(word, v);
     this->template entering<true>(member, handed, s, p, v);
     if (corrects) post(handed_back, s, p, v);
-    chunk.sweep_forward(word, v[0], leaves[0]);
+    chunk.sweep_forward(word, v, leaves);
     if (corrects) {
       this->template mistaken<true>(member, handed_back, s, p, v);
       this->template entering<true>(member, handed, s, p, v);
-      chunk.correct_forward(word, v[0], leaves[0]);
+      chunk.correct_forward(word, v, leaves);
     }
     this->template entering<false>(member, handed_back, s, p, leaves);
     if (corrects) post(handed, s, p, leaves);
-    chunk.sweep_backward(word, leaves[0]);
+    chunk.sweep_backward(word, leaves);
     if (corrects) {
       this->template mistaken<false>(member, handed, s, p, leaves);
       this->template entering<false>(member, handed_back, s, p, leaves);
-      chunk.correct_backward(word, leaves[0]);
+      chunk.correct_backward(word, leaves);
     }
     if (m == 0) return;
     if (!chunk.is_finite()) this->diagnose(these.first + s, begin, m, chunk.first_bad());

@@ -47,14 +47,13 @@ struct ChunkWords {
   }
 };
 
-/// Each thread has `each` systems. `by_weights`: what leaves chunks is summed, of open matrices,
-/// with the same bits as in Trikkos_FactoredInRegisters.hpp.
-template <class T, int each, bool Interleaved, int W = 1, bool by_weights = false>
-struct SolveFactored : FactoredChunks<T, each, W> {
-  using Base = FactoredChunks<T, each, W>;
+/// `by_weights`: what leaves chunks is summed, of open matrices, with the bits that the same chunks
+/// make in Trikkos_FactoredInRegisters.hpp.
+template <class T, bool Interleaved, int W = 1, bool by_weights = false>
+struct SolveFactored : FactoredChunks<T, W> {
+  using Base = FactoredChunks<T, W>;
   using Base::factors, Base::b, Base::x, Base::tiles, Base::shape, Base::systems;
-  using Base::for_each_mine, Base::add_transferred, Base::is_mine, Base::place, Base::post,
-      Base::diagnose;
+  using Base::is_mine, Base::place, Base::post, Base::diagnose;
   using typename Base::F, typename Base::Values;
   using Words = ChunkWords<T, W>;
 
@@ -74,15 +73,14 @@ struct SolveFactored : FactoredChunks<T, each, W> {
     staging.template load<Interleaved, bulk>(runs<const T>(tile, b, first, here));
     staging.wait();
 
-    // first system, and chunk, of this thread
-    const int apart = systems / each;
-    const int s = Interleaved ? t % apart : t / chunks;
-    const int p = Interleaved ? t / apart : t % chunks;
-    const int begin = p * shape.rows, left = s < apart && p < chunks ? n - begin : 0;
+    // of this thread
+    const int s = Interleaved ? t % systems : t / chunks;
+    const int p = Interleaved ? t / systems : t % chunks;
+    const int begin = p * shape.rows, left = is_mine(s, p) ? n - begin : 0;
     const int m = left > shape.rows ? shape.rows : left > 0 ? left : 0;
-    const int step = Interleaved ? systems : 1, next = Interleaved ? apart : apart * shape.pitch();
+    const int step = Interleaved ? systems : 1;
     T* const mine = tile + (Interleaved ? begin * systems + s : s * shape.pitch() + begin);
-    const auto y = [&](int k, int j) -> T& { return mine[k * step + j * next]; };
+    const auto y = [&](int k) -> T& { return mine[k * step]; };
     const bool corrects = W > 1 && factors.judged() == FactorsAre::stable_if_corrected;
 
     const Words lower(factors, F::lower, p, chunks), upper(factors, F::upper, p, chunks);
@@ -90,35 +88,25 @@ struct SolveFactored : FactoredChunks<T, each, W> {
     const auto forward = [&](Values& v, const auto& put) {
       TRIKKOS_UNROLL(4)
       for (int k = 0; k < m; ++k) {
-        const T i = inverse[k * chunks];
-        const auto l = lower[k];
-        for_each_mine([&](int j) {
-          push_next(v[j], product(i, y(k, j)), l);
-          put(j, y(k, j), v[j][0]);
-        });
+        push_next(v, product(inverse[k * chunks], y(k)), lower[k]);
+        put(y(k), v[0]);
       }
     };
     const auto backward = [&](Values& v, const auto& put) {
       TRIKKOS_UNROLL(4)
       for (int k = m - 1; k >= 0; --k) {
-        const auto u = upper[k];
-        for_each_mine([&](int j) {
-          push_next(v[j], y(k, j), u);
-          put(j, y(k, j), v[j][0]);
-        });
+        push_next(v, y(k), upper[k]);
+        put(y(k), v[0]);
       }
     };
-    const auto see = [](int, const T&, const T&) {};
+    const auto see = [](const T&, const T&) {};
     const Words weight_back(factors, F::leaves_backward, p, chunks);
 
     Values v = {}, leaves = {};
     if constexpr (by_weights) {
       const Words weight(factors, F::leaves_forward, p, chunks);
       TRIKKOS_UNROLL(4)
-      for (int k = 0; k < m; ++k) {
-        const auto w = weight[k];
-        for_each_mine([&](int j) { add_products(w, y(k, j), v[j]); });
-      }
+      for (int k = 0; k < m; ++k) add_products(weight[k], y(k), v);
     } else {
       forward(v, see);
     }
@@ -127,27 +115,20 @@ struct SolveFactored : FactoredChunks<T, each, W> {
     if constexpr (by_weights) {
       TRIKKOS_UNROLL(4)
       for (int k = 0; k < m; ++k) {
-        const T i = inverse[k * chunks];
-        const auto l = lower[k], w = weight_back[k];
-        for_each_mine([&](int j) {
-          push_next(v[j], product(i, y(k, j)), l);
-          add_products(w, v[j][0], leaves[j]);
-          y(k, j) = v[j][0];
-        });
+        push_next(v, product(inverse[k * chunks], y(k)), lower[k]);
+        add_products(weight_back[k], v[0], leaves);
+        y(k) = v[0];
       }
     } else {
-      forward(v, [](int, T& at, const T& value) { at = value; });
+      forward(v, [](T& at, const T& value) { at = value; });
     }
     if (corrects) {
       this->template mistaken<true>(member, handed_back, s, p, v);
       this->template entering<true>(member, handed, s, p, v);
       for (int k = 0; k < m; ++k) {
-        const auto l = lower[k];
-        for_each_mine([&](int j) {
-          push_next(v[j], T(0), l);
-          if constexpr (by_weights) add_products(weight_back[k], v[j][0], leaves[j]);
-          y(k, j) += v[j][0];
-        });
+        push_next(v, T(0), lower[k]);
+        if constexpr (by_weights) add_products(weight_back[k], v[0], leaves);
+        y(k) += v[0];
       }
     }
     if (factors.periodic) close_ring(member, handed, s, p, begin, m, y);
@@ -155,29 +136,25 @@ struct SolveFactored : FactoredChunks<T, each, W> {
     if constexpr (!by_weights) backward(leaves, see);
     this->template entering<false>(member, handed_back, s, p, leaves);
     if (corrects) post(handed, s, p, leaves);
-    Real<T> probe[each] = {};
-    backward(leaves, [&](int j, T& at, const T& value) {
+    Real<T> probe(0);
+    backward(leaves, [&](T& at, const T& value) {
       at = value;
-      probe[j] += finite_probe(value);
+      probe += finite_probe(value);
     });
     if (corrects) {
       this->template mistaken<false>(member, handed, s, p, leaves);
       this->template entering<false>(member, handed_back, s, p, leaves);
       for (int k = m - 1; k >= 0; --k) {
-        const auto u = upper[k];
-        for_each_mine([&](int j) {
-          push_next(leaves[j], T(0), u);
-          y(k, j) += leaves[j][0];
-          probe[j] += finite_probe(y(k, j));
-        });
+        push_next(leaves, T(0), upper[k]);
+        y(k) += leaves[0];
+        probe += finite_probe(y(k));
       }
     }
-    for_each_mine([&](int j) {
-      if (probe[j] == 0 || s + j * apart >= here) return;
+    if (!(probe == 0) && s < here) {
       int bad = 0;
-      while (bad < m && finite_probe(y(bad, j)) == 0) ++bad;
-      diagnose(first + s + j * apart, begin, m, bad);
-    });
+      while (bad < m && finite_probe(y(bad)) == 0) ++bad;
+      diagnose(first + s, begin, m, bad);
+    }
     Staging<Member>::template store<Interleaved, bulk>(member, runs<T>(tile, x, first, here));
   }
 
@@ -204,37 +181,30 @@ struct SolveFactored : FactoredChunks<T, each, W> {
     Values ends = {};
     for (int k = 0; k < m; ++k) {
       const auto l = last[k];
-      for_each_mine([&](int j) {
-        for (int a = 0; a < W; ++a) ends[j][a] = fused(l(a), y(k, j), ends[j][a]);
-      });
+      for (int a = 0; a < W; ++a) ends[a] = fused(l(a), y(k), ends[a]);
     }
     sum(member, handed, s, p, ends);
-    for_each_mine(
-        [&](int j) { solve_end(ends[j], [&](int a, int c) { return factors.end[a * W + c]; }); });
+    solve_end(ends, [&](int a, int c) { return factors.end[a * W + c]; });
     for (int k = 0; k < m; ++k) {
       const auto c = column[k];
-      for_each_mine([&](int j) {
-        T z = y(k, j);
-        for (int a = 0; a < W; ++a) z = fused(-c(a), ends[j][a], z);
-        for (int a = 0; a < W; ++a)
-          if (begin + k == shape.n - W + a) z = ends[j][a];
-        y(k, j) = z;
-      });
+      T z = y(k);
+      for (int a = 0; a < W; ++a) z = fused(-c(a), ends[a], z);
+      for (int a = 0; a < W; ++a)
+        if (begin + k == shape.n - W + a) z = ends[a];
+      y(k) = z;
     }
   }
   /// Over the chunks of a system.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void sum(const Member& member, T* handed, int s, int p,
                                        Values& v) const {
-    T* const of_groups = handed + place(shape.chunks, 0, 0, 0);
+    T* const of_groups = handed + place(shape.chunks, 0, 0);
     const int in_group = 1 << shape.group_bits;
     const auto add = [&](const T* from, int begin, int end) {
-      for_each_mine([&](int j) {
-        for (int r = 0; r < W; ++r) {
-          v[j][r] = T(0);
-          for (int i = begin; i < end; ++i) v[j][r] += from[place(i, r, s, j)];
-        }
-      });
+      for (int r = 0; r < W; ++r) {
+        v[r] = T(0);
+        for (int i = begin; i < end; ++i) v[r] += from[place(i, r, s)];
+      }
     };
     member.team_barrier();  // what was handed on before has been read
     post(handed, s, p, v);

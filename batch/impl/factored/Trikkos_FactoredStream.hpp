@@ -19,8 +19,8 @@ namespace Trikkos::Impl {
 
 /// Of open systems.
 template <class T>
-struct StreamFactored : FactoredChunks<T, 1> {
-  using Base = FactoredChunks<T, 1>;
+struct StreamFactored : FactoredChunks<T> {
+  using Base = FactoredChunks<T>;
   using Base::factors, Base::b, Base::x, Base::tiles, Base::shape, Base::systems;
   static constexpr int threads = 128;
   /// So many threads of an SM.

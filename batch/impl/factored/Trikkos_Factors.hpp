@@ -23,10 +23,11 @@ template <class T, int W = 1>
 struct Factors : FactorBands<W> {
   using Words = FactorBands<W>;
   static constexpr int square = W * W;
-  static constexpr int most_rows = 17;                     // of several chunks
-  static constexpr bool has_chunks = W * sizeof(T) <= 16;  // else registers would not hold one
-  static constexpr int abreast = 4;                        // chunks side by side in `by_chunk`
-  static constexpr int in_chunk = 4 * W + 1;               // words of a row there
+  static constexpr int short_chunk = 17, long_chunk = 33;      // of so many rows at most
+  static constexpr bool has_long_chunks = W * sizeof(T) == 8;  // in registers, too
+  static constexpr bool has_chunks = W * sizeof(T) <= 16;      // else registers would not hold one
+  static constexpr int abreast = 4;                            // chunks side by side in `by_chunk`
+  static constexpr int in_chunk = 4 * W + 1;                   // words of a row there
 
   std::int64_t n = 0, rows = 0, chunks = 0, group = 0;  // group 0: swept over as a whole
   bool periodic = false;                                // of more than W rows
@@ -37,7 +38,7 @@ struct Factors : FactorBands<W> {
   // it, over a group; what a chunk sends backward of what enters it forward: W x W words each
   T *product[2] = {}, *product_before[2] = {}, *group_product[2] = {}, *response = nullptr;
   // of an open matrix the words of rows once more, for threads that have a chunk in registers:
-  // [chunks / abreast][most_rows][in_chunk][abreast]; rows that a chunk lacks come first
+  // [chunks / abreast][most_rows()][in_chunk][abreast]; rows that a chunk lacks come first
   T* by_chunk = nullptr;
   T* verdict = nullptr;  // a `FactorsAre`, in the place of a scalar
   std::int64_t words = 0;
@@ -71,10 +72,13 @@ struct Factors : FactorBands<W> {
     return {data, n, n, 1, 0, periodic};
   }
 
+  KOKKOS_FORCEINLINE_FUNCTION constexpr int most_rows() const {
+    return rows > short_chunk ? long_chunk : short_chunk;
+  }
   KOKKOS_INLINE_FUNCTION constexpr std::int64_t words_by_chunk() const {
     return !has_chunks || periodic || group == 0
                ? 0
-               : in_chunk * most_rows * ((chunks + abreast - 1) / abreast * abreast);
+               : in_chunk * most_rows() * ((chunks + abreast - 1) / abreast * abreast);
   }
   /// Those that are read on chip.
   std::int64_t words_on_chip(bool by_weights) const {
@@ -98,7 +102,7 @@ struct Factors : FactorBands<W> {
     }
   };
   KOKKOS_FORCEINLINE_FUNCTION Chunk chunk(std::int64_t p) const {
-    return {by_chunk + (p / abreast * (in_chunk * most_rows) * abreast + p % abreast)};
+    return {by_chunk + (p / abreast * (in_chunk * most_rows()) * abreast + p % abreast)};
   }
   KOKKOS_FORCEINLINE_FUNCTION T& row(int which, std::int64_t i) const {
     return at(which, i % rows, i / rows);
