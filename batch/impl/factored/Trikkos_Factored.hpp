@@ -58,8 +58,8 @@ class FactoredCall {
 
   std::int64_t factor_words() const {
     if (!can_factor()) return 0;
-    const std::int64_t words = factors<false>(nullptr).words;
-    return shares_factors() ? words : whole_lines(words) + factors<true>(nullptr).words;
+    const std::int64_t words = factors<true>(nullptr).words;
+    return shares_factors() ? words : whole_lines(words) + factors<false>(nullptr).words;
   }
   bool factor(const Exec& exec, const Systems<T, W>& A, T* memory) const {
     if (!can_factor()) return false;
@@ -70,9 +70,9 @@ class FactoredCall {
       return judged(exec, factors) >=
              (on_host ? FactorsAre::stable : FactorsAre::stable_if_corrected);
     };
-    make(factors<false>(memory));
-    if (!shares_factors()) make(factors<true>(memory));
-    return is_good(factors<false>(memory)) && (shares_factors() || is_good(factors<true>(memory)));
+    make(factors<true>(memory));
+    if (!shares_factors()) make(factors<false>(memory));
+    return is_good(factors<true>(memory)) && (shares_factors() || is_good(factors<false>(memory)));
   }
   void solve_factored(const Exec& exec, const Problem<T, W>& problem, T* memory) const {
     if (problem.resets)
@@ -110,14 +110,14 @@ class FactoredCall {
     return m_shape.is_factored_once && m_shape.matrices == 1 && m_shape.n > 0 &&
            (on_host || (m_contiguous.chunks > 0 && m_interleaved.chunks > 0));
   }
-  /// Those of interleaved right-hand sides lie behind the others, if their chunks differ.
+  /// Those for contiguous right-hand sides lie behind those for interleaved ones, if chunks differ.
   template <bool Interleaved>
   Factors<T, W> factors(T* memory) const {
     if (on_host) return Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory);
-    const auto contiguous = m_contiguous.factors(m_shape.periodic, memory);
-    if (!Interleaved || shares_factors()) return contiguous;
-    return m_interleaved.factors(
-        m_shape.periodic, memory == nullptr ? nullptr : memory + whole_lines(contiguous.words));
+    const auto first = m_interleaved.factors(m_shape.periodic, memory);
+    if (Interleaved || shares_factors()) return first;
+    return m_contiguous.factors(m_shape.periodic,
+                                memory == nullptr ? nullptr : memory + whole_lines(first.words));
   }
   static std::int64_t whole_lines(std::int64_t words) {
     return (words + OnChip::line - 1) / OnChip::line * OnChip::line;
