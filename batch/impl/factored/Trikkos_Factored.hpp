@@ -122,7 +122,10 @@ class FactoredCall {
   static std::int64_t whole_lines(std::int64_t words) {
     return (words + OnChip::line - 1) / OnChip::line * OnChip::line;
   }
-  bool shares_factors() const { return on_host || m_interleaved.rows == m_contiguous.rows; }
+  bool shares_factors() const {
+    return on_host ||
+           (m_interleaved.rows == m_contiguous.rows && m_interleaved.chunks == m_contiguous.chunks);
+  }
 
   void interleaved(const Exec& exec, const Problem<T, W>& problem,
                    const Factors<T, W>& factors) const {

@@ -26,14 +26,20 @@ struct FactoredShape {
 
   FactoredShape() = default;
   /// `most_rows`: of a chunk. They are odd: threads that read rows an even number of words apart
-  /// compete for the banks of scratch.
-  FactoredShape(std::int64_t n_, int granted_, int most_rows)
+  /// compete for the banks of scratch; and so do those of neighbouring systems whose chunks are not
+  /// an even number, `by_twos`, as systems begin where 16 bytes do.
+  FactoredShape(std::int64_t n_, int granted_, int most_rows, bool by_twos = false)
       : granted(std::max(scratch_limit, granted_ / 2)) {
     if (n_ < 1 || n_ > longest) return;
     n = static_cast<int>(n_);
-    chunks = (n + most_rows - 1) / most_rows;
+    const auto whole = [&](int rows_of_chunk) {
+      const int count = (n + rows_of_chunk - 1) / rows_of_chunk;
+      const bool shares_warp = count <= 32 && (count > 1 || W == 1);  // with another system's
+      return by_twos && shares_warp ? (count + 1) / 2 * 2 : count;
+    };
+    chunks = whole(most_rows);
     rows = ((n + chunks - 1) / chunks) | 1;
-    chunks = (n + rows - 1) / rows;
+    chunks = whole(rows);
     // one group if a thread may as well look at all chunks, else about as many as it has chunks
     while (1 << group_bits < chunks && (group_bits < 3 || 1 << 2 * group_bits < chunks))
       ++group_bits;
@@ -45,7 +51,7 @@ struct FactoredShape {
   /// values to hand on, but where an SM has too few threads then.
   static FactoredShape contiguous(std::int64_t n, bool periodic, int granted) {
     const bool too_few = W == 1 && sizeof(T) == 8 && (periodic ? n > 2560 : n <= 4 * short_chunk);
-    return {n, granted, sizeof(T) > 8 || too_few ? short_chunk : long_chunk};
+    return {n, granted, sizeof(T) > 8 || too_few ? short_chunk : long_chunk, sizeof(T) == 8};
   }
   /// Those of rings in scratch, where a team has a line of long ones; those of open matrices in
   /// registers, where an SM has registers for two teams of long chunks and for one of short ones,
