@@ -83,22 +83,20 @@ Columns solve(const Matrix& A, const Columns& b, int most_rows, Way way, bool in
       in_registers.template operator()<Factors::long_chunk>();
     else
       return solve<W>(A, b, most_rows, Way::weights, false);
-  } else if (way == Way::weights)
+  } else if (way == Way::weights) {
     on_chip.template operator()<false, true>();
-}
-else if (interleaved) {
-  on_chip.template operator()<true, false>();
-}
-else {
-  on_chip.template operator()<false, false>();
-}
-exec.fence("Test::FactoredKernels");
+  } else if (interleaved) {
+    on_chip.template operator()<true, false>();
+  } else {
+    on_chip.template operator()<false, false>();
+  }
+  exec.fence("Test::FactoredKernels");
 
-const auto found = to_vector(x);
-Columns r(count, std::vector<double>(n));
-for (std::int64_t k = 0; k < count; ++k)
-  for (std::int64_t i = 0; i < n; ++i) r[k][i] = found[place(k, i)];
-return r;
+  const auto found = to_vector(x);
+  Columns r(count, std::vector<double>(n));
+  for (std::int64_t k = 0; k < count; ++k)
+    for (std::int64_t i = 0; i < n; ++i) r[k][i] = found[place(k, i)];
+  return r;
 }
 
 template <int W, class Matrix>
