@@ -93,10 +93,20 @@ TEST(TEST_CATEGORY, factored_sizes) {
   factored_sizes<Kokkos::complex<double>>();
 }
 
+/// Around sizes from which a device has chunks of other lengths, or weights, or an odd number of
+/// chunks.
+TEST(TEST_CATEGORY, factored_chunks) {
+  for (const std::int64_t n : {33, 34, 66, 67, 68, 69, 99, 1056, 1057, 2112, 2113, 2560, 2561})
+    for (const auto boundary : {Boundary::open, Boundary::periodic}) {
+      const auto A = gallery<double>(Gallery::uniform_dominant, n, 1, boundary);
+      expect_solved_with_plan(A, 20, Options{}, {Algorithm::factored, 1e-15});
+    }
+}
+
 /// Around sizes from which a device's teams have half a line of interleaved ones, or a whole one
 /// again; the last half of a line lacks its other half.
 TEST(TEST_CATEGORY, factored_half_a_line) {
-  for (const std::int64_t n : {408, 409, 512, 544, 545, 816, 817})
+  for (const std::int64_t n : {408, 409, 512, 528, 529, 544, 545, 816, 817, 1056, 1057})
     for (const std::int64_t count : {40, 48}) {
       const auto A = gallery<double>(Gallery::uniform_dominant, n, 1);
       expect_solved_with_plan(A, count, Options{}, {Algorithm::factored, 1e-15}, Layout::left,

@@ -13,8 +13,7 @@
 /// itself, and what chunks hand on is all that is rounded otherwise.
 ///
 /// Weights sum what leaves a chunk by one multiplication a row, but they are two more words of
-/// factors, which an SM's cache then holds for half as many rows: so short open ones have them,
-/// whose layouts get the same bits.
+/// factors, which an SM's cache then holds for half as many rows: so short open ones have them.
 ///
 /// Of W > 1 diagonals on either side, the W values that chunks hand on may lose digits: those of a
 /// smooth solution differ by little, but what their difference makes grows with the rows, as with
