@@ -116,8 +116,9 @@ void expect_solved(const Matrix& A, double promised) {
     if (A.periodic) continue;
     const Columns summed = solve<W>(A, b, rows, Way::weights, false);
     expect_small(summed);
-    if (Factors::has_long_chunks || rows == Factors::short_chunk)
+    if (Factors::has_long_chunks || rows == Factors::short_chunk) {
       EXPECT_EQ(solve<W>(A, b, rows, Way::registers, true), summed);
+    }
   }
 }
 
