@@ -19,6 +19,7 @@ struct LaneSystems {
   static constexpr int half_bandwidth = W;
   static constexpr int width = lane_count<T>;
   static constexpr bool ragged = true;  // for the last W rows of a matrix, which are no inner ones
+  static constexpr int at_once = W == 1 && !ComputedMatrices<Matrices> ? rows_at_once<T> : 1;
 
   const Matrices& A;  // those of the lanes
   const Vectors<const T>& b;
@@ -56,6 +57,22 @@ struct LaneSystems {
     if constexpr (is_complex_v<T>)
       if (A.first.conjugated) return conjugate(v);
     return v;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool comes_at_once() const {
+    bool contiguous = count == width && b.row_stride == 1;
+    for (int j = 0; j < 2 * W + 1; ++j) contiguous &= A.band(j).row_stride == 1;
+    return contiguous;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void inner_equations(std::int64_t k,
+                                                   Equation<V, W> (&rows)[at_once]) const {
+    const auto of = [&](int j) { return j <= 2 * W ? A.band(j) : b; };
+    LoadedRows<T, W> loaded;
+    loaded.load([&](int j) { return of(j).data + first_row + k; },
+                [&](int j) { return of(j).system_stride; });
+    for (int i = 0; i < at_once; ++i) {
+      prefetch(first_row + k + i);
+      rows[i] = scaled(loaded.equation(i), A.first.scale_rows);
+    }
   }
   /// Row k where it is an end of the matrix. Rare, so kept out of the recurrences.
   [[gnu::noinline]] KOKKOS_FUNCTION Equation<V, W> edge_equation(std::int64_t k) const {

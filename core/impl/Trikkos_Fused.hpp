@@ -6,10 +6,6 @@
 
 #include <impl/Trikkos_Scalar.hpp>
 
-#if defined(__AVX512F__) || defined(__FMA__)
-#  include <immintrin.h>
-#endif
-
 /// \file
 /// Sums of products that are rounded the same way wherever they are inlined. A compiler may
 /// contract a * b + c to one instruction here and not there; what two passes compute must be one

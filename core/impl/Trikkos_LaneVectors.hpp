@@ -26,6 +26,64 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes<T> gathered(const At& at, std::integer_sequenc
     return V{at(l)...};
 }
 
+/// Rows of each lane that `load_rows` brings at once.
+#if defined(__AVX__) && !defined(__CUDA_ARCH__)
+template <class T>
+inline constexpr int rows_at_once = is_complex_v<T> ? 1 : 16 / static_cast<int>(sizeof(T));
+
+/// 16 bytes from each of p, p + step, ...
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION Lanes<T> load_parts(const T* p, std::int64_t step) {
+  const auto part = [&](int i) {
+    return _mm_loadu_ps(reinterpret_cast<const float*>(p + i * step));
+  };
+#  if defined(__AVX512F__)
+  __m512 v = _mm512_castps128_ps512(part(0));
+  v = _mm512_insertf32x4(v, part(1), 1);
+  v = _mm512_insertf32x4(v, part(2), 2);
+  return (Lanes<T>)_mm512_insertf32x4(v, part(3), 3);
+#  else
+  return (Lanes<T>)_mm256_insertf128_ps(_mm256_castps128_ps256(part(0)), part(1), 1);
+#  endif
+}
+/// Of every 16 bytes of a and b, the first (`high` 0) or last halves by turns.
+template <int high, class V, int... l>
+KOKKOS_FORCEINLINE_FUNCTION V unpacked(const V& a, const V& b, std::integer_sequence<int, l...>) {
+  constexpr int part = 16 / sizeof(LaneNumber<V>), width = sizeof...(l);
+  return shuffled(a, b,
+                  std::integer_sequence<int, (l % 2 * width + l / part * part + high * part / 2 +
+                                              l % part / 2)...>{});
+}
+/// p[l step + i] to lane l of rows[i]. One by one, each number takes an instruction or two.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void load_rows(const T* p, std::int64_t step,
+                                           Lanes<T> (&rows)[rows_at_once<T>]) {
+  using V = Lanes<T>;
+  constexpr int count = rows_at_once<T>;
+  V part[count];
+  for (int i = 0; i < count; ++i) part[i] = load_parts(p + i * step, count * step);
+  constexpr auto lanes = std::make_integer_sequence<int, lane_count<T>>{};
+  if constexpr (count == 2) {
+    rows[0] = unpacked<0>(part[0], part[1], lanes);
+    rows[1] = unpacked<1>(part[0], part[1], lanes);
+  } else {
+    using Pairs = Lanes<double>;
+    constexpr auto pairs = std::make_integer_sequence<int, lane_count<double>>{};
+    const auto low = (Pairs)unpacked<0>(part[0], part[1], lanes),
+               other_low = (Pairs)unpacked<0>(part[2], part[3], lanes),
+               high = (Pairs)unpacked<1>(part[0], part[1], lanes),
+               other_high = (Pairs)unpacked<1>(part[2], part[3], lanes);
+    rows[0] = (V)unpacked<0>(low, other_low, pairs);
+    rows[1] = (V)unpacked<1>(low, other_low, pairs);
+    rows[2] = (V)unpacked<0>(high, other_high, pairs);
+    rows[3] = (V)unpacked<1>(high, other_high, pairs);
+  }
+}
+#else
+template <class T>
+inline constexpr int rows_at_once = 1;
+#endif
+
 /// One scalar in all of them.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION Lanes<T> in_all_lanes(const T& v) {

@@ -5,6 +5,11 @@
 #define TRIKKOS_IMPL_LANES_HPP
 
 #include <Trikkos_Concepts.hpp>
+#include <utility>
+
+#if defined(__AVX512F__) || defined(__FMA__)
+#  include <immintrin.h>
+#endif
 
 /// \file
 /// SIMD lanes of real numbers for host threads: the compilers' vector extension (g++, clang++).
@@ -115,6 +120,27 @@ template <class W>
 KOKKOS_FORCEINLINE_FUNCTION W half_words(const W& a) {
   return a >> 1;
 }
+/// Lane l is the of[l]-th of a and b, one behind the other.
+template <class V, int... of>
+requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION V shuffled(const V& a, const V& b,
+                                                              std::integer_sequence<int, of...>) {
+#  if defined(__clang__)
+  return __builtin_shufflevector(a, b, of...);
+#  else
+  return __builtin_shuffle(a, b, LaneWords<V>{of...});
+#  endif
+}
+#  if defined(__AVX512DQ__)
+/// The larger modulus, in half the time that integers take; of a NaN and a number it is the number.
+template <class V>
+requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION V larger_modulus(const V& a, const V& b) {
+  constexpr int of_moduli = 3, without_sign = 2 << 2;
+  if constexpr (sizeof(LaneNumber<V>) == 8)
+    return (V)_mm512_range_pd((__m512d)a, (__m512d)b, of_moduli | without_sign);
+  else
+    return (V)_mm512_range_ps((__m512)a, (__m512)b, of_moduli | without_sign);
+}
+#  endif
 
 #else
 
@@ -132,6 +158,9 @@ template <class W>
 KOKKOS_FUNCTION W larger_words(const W&, const W&);
 template <class W>
 KOKKOS_FUNCTION W half_words(const W&);
+template <class V, int... of>
+requires is_lanes_v<V> KOKKOS_FUNCTION V shuffled(const V&, const V&,
+                                                  std::integer_sequence<int, of...>);
 
 #endif
 

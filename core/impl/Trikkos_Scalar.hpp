@@ -239,6 +239,22 @@ KOKKOS_FORCEINLINE_FUNCTION auto exponent_field(const ComplexLanes<V>& v) {
   return larger_words(exponent_field(v.re), exponent_field(v.im));
 }
 
+/// Of the largest of them.
+template <class V, class... Rest>
+requires(sizeof...(Rest) > 0)
+    KOKKOS_FORCEINLINE_FUNCTION auto exponent_field(const V& first, const Rest&... rest) {
+#if defined(__AVX512DQ__) && !defined(__CUDA_ARCH__)
+  if constexpr (is_lanes_v<V>) {
+    V modulus = first;
+    ((modulus = larger_modulus(modulus, rest)), ...);
+    return exponent_field(modulus);
+  }
+#endif
+  auto field = exponent_field(first);
+  ((field = larger_words(field, exponent_field(rest))), ...);
+  return field;
+}
+
 /// The power of two that brings a number with this exponent field into [1, 4), subnormal numbers
 /// near it, and Inf and NaN to no number at all: -Inf, which spoils what it multiplies.
 template <class V, class Field>

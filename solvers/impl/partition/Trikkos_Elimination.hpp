@@ -64,8 +64,14 @@ concept EliminationOf = PartitionRows<Rows> &&
   e.diagnose(diagnosis, suspects);
 };
 
+template <class Rows>
+inline constexpr int at_once_of = 1;
+template <class Rows>
+requires(Rows::at_once > 1) inline constexpr int at_once_of<Rows> = Rows::at_once;
+
 /// body(k, equation) for the inner rows from k up to `end`, which k becomes. Where threads read
-/// them straight to registers, `Rows::ahead` rows are on their way while as many are in work.
+/// them straight to registers, `Rows::ahead` rows are on their way while as many are in work. Lanes
+/// load `Rows::at_once` together, if they can.
 template <class Rows, class Index, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_inner_rows(const Rows& rows, Index& k, Index end,
                                                 const Body& body) {
@@ -102,6 +108,16 @@ KOKKOS_FORCEINLINE_FUNCTION void for_inner_rows(const Rows& rows, Index& k, Inde
     }
     body(k++, next);
   } else {
+    constexpr int at_once = at_once_of<Rows>;
+    if constexpr (at_once > 1) {
+      if (rows.comes_at_once()) {
+        for (; k + at_once <= end; k += at_once) {
+          std::remove_cvref_t<decltype(rows.inner_equation(k))> e[at_once];
+          rows.inner_equations(k, e);
+          for (int i = 0; i < at_once; ++i) body(k + i, e[i]);
+        }
+      }
+    }
     TRIKKOS_UNROLL(1)
     for (; k < end; ++k) body(k, rows.inner_equation(k));
   }

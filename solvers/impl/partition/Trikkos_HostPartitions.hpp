@@ -9,16 +9,14 @@
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_LanePartitions.hpp>
-#include <impl/partition/Trikkos_Merge.hpp>
-#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
-#include <impl/partition/Trikkos_SegmentTree.hpp>
+#include <impl/partition/Trikkos_LaneTree.hpp>
 
 /// \file
 /// `segmented` and `spike` where the execution space is the host. Each SIMD lane carries a run of
-/// neighbouring partitions, one after the other, and merges their segments; the runs of a tile and
-/// the tiles of a group are chained by one thread, groups by threads in parallel. The groups'
-/// segments are solved by one thread, and a second pass goes back through each group. Shapes depend
-/// on n alone, so results do not depend on the number of threads.
+/// neighbouring partitions, one after the other, and merges their segments; the runs of a tile are
+/// merged in a tree, the tiles of a group chained by one thread, groups by threads in parallel. The
+/// groups' segments are solved by one thread, and a second pass goes back through each group.
+/// Shapes depend on n alone, so results do not depend on the number of threads.
 ///
 /// Traffic: 2W + 2 words a row read in the first pass, as many read and 1 written in the second.
 
@@ -61,69 +59,14 @@ struct HostShape {
 /// One right-hand side's share of the workspace.
 template <class T, int W>
 struct HostStorage {
-  T* link_nodes;               // [tiles][links - 1] of MergeNode<V>: merges within the runs
-  MergeNode<T, W>* run_nodes;  // [tiles][lanes]: merge of a run into those left of it in the group
+  // MergeNode<V>, of the merges within
+  T* link_nodes;                 // [tiles][links - 1]: runs
+  T* tile_nodes;                 // [tiles]: a tile, and of it into those left of it in its group
   MergeNode<T, W>* group_nodes;  // [groups]
   Segment<T, W>* group_segments;
   Bounds<T, W>* group_bounds;
   T* back;  // [groups][back_words]
 };
-
-// ---- chains of segments
-
-template <class T, class S>
-Segment<T> lane_of(const Segment<S>& s, int l) {
-  const auto& [A, B] = s;
-  return {{lane(A.l, l), lane(A.u, l), lane(A.p, l), lane(A.f, l)},
-          {lane(B.l, l), lane(B.u, l), lane(B.p, l), lane(B.q, l), lane(B.f, l)}};
-}
-template <class T, class S, int W>
-Segment<T, W> lane_of(const Segment<S, W>& s, int l) {
-  Segment<T, W> r;
-  for (int k = 0; k < r.words; ++k) r.w[k] = lane(s.w[k], l);
-  return r;
-}
-template <class T, class S>
-Bounds<T> lane_of(const Bounds<S>& b, int l) {
-  return {lane(b.prev, l), lane(b.first, l), lane(b.last, l), lane(b.next, l)};
-}
-template <class T, class S, int W>
-Bounds<T, W> lane_of(const Bounds<S, W>& b, int l) {
-  Bounds<T, W> r;
-  for (int k = 0; k < 4 * W; ++k) r.x[k] = lane(b.x[k], l);
-  return r;
-}
-template <class T, class S>
-void set_lane_bounds(Bounds<S>& to, int l, const Bounds<T>& from) {
-  set_lane(to.prev, l, from.prev);
-  set_lane(to.first, l, from.first);
-  set_lane(to.last, l, from.last);
-  set_lane(to.next, l, from.next);
-}
-template <class T, class S, int W>
-void set_lane_bounds(Bounds<S, W>& to, int l, const Bounds<T, W>& from) {
-  for (int k = 0; k < 4 * W; ++k) set_lane(to.x[k], l, from.x[k]);
-}
-/// The words of a node in one lane.
-template <class T, class S, int W>
-struct LaneNode {
-  const MergeNode<S, W>& node;
-  int l;
-
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(int k) const { return lane(node.g[k], l); }
-};
-/// Merges `right`, whose first row in lane l is `row + l * stride`, into the chain `s` and keeps
-/// the node. With `report`, reports lanes whose merge breaks down.
-template <class T, class S, int W>
-void chain(const Diagnosis& diagnosis, Segment<S, W>& s, const Segment<S, W>& right,
-           MergeNode<S, W>& node, bool report, std::int64_t row, std::int64_t stride = 0) {
-  const Segment<S, W> left = s;
-  s = merge(left, right, node);
-  if (!report) return;
-  for (int l = 0; l < static_cast<int>(sizeof(S) / sizeof(T)); ++l)
-    diagnose_merge(diagnosis, lane_of<T>(left, l), lane_of<T>(right, l), lane_of<T>(s, l),
-                   LaneNode<T, S, W>{node, l}, row + l * stride);
-}
 
 /// Systems that a thread takes together.
 struct Together {
@@ -158,8 +101,9 @@ struct HostPasses {
     HostStorage<T, W> r;
     r.link_nodes = p;
     p += aligned(node_words * shape.tiles * (shape.links - 1) * shape.lanes);
-    r.run_nodes = reinterpret_cast<MergeNode<T, W>*>(p);
-    r.group_nodes = r.run_nodes + shape.tiles * shape.lanes;
+    r.tile_nodes = p;
+    p += node_words * shape.tiles * shape.lanes;
+    r.group_nodes = reinterpret_cast<MergeNode<T, W>*>(p);
     r.group_segments = reinterpret_cast<Segment<T, W>*>(r.group_nodes + shape.groups);
     r.group_bounds = reinterpret_cast<Bounds<T, W>*>(r.group_segments + shape.groups);
     r.back = end - aligned(shape.groups * back_words(shape));
@@ -182,11 +126,11 @@ struct HostPasses {
             reinterpret_cast<BackRow<V, W>*>(storage_of(system).back + group * back_words(shape)),
             next_tile * shape.tile_rows() + link * shape.rows * shape.lanes};
   }
-  std::int64_t first_row(std::int64_t tile, int l) const {
-    return tile * shape.tile_rows() + l * shape.run_rows();
-  }
   MergeNode<V, W>* link_nodes(const HostStorage<T, W>& store, std::int64_t tile) const {
     return reinterpret_cast<MergeNode<V, W>*>(store.link_nodes) + tile * (shape.links - 1);
+  }
+  MergeNode<V, W>& tile_nodes(const HostStorage<T, W>& store, std::int64_t tile) const {
+    return reinterpret_cast<MergeNode<V, W>*>(store.tile_nodes)[tile];
   }
   std::int64_t first_tile(std::int64_t group) const { return group * shape.tiles_in_group; }
   std::int64_t end_tile(std::int64_t group) const {
@@ -212,15 +156,18 @@ struct HostPasses {
     Segment<V, W> run;
     for (std::int64_t link = 0; link < shape.links; ++link) {
       const auto p = partitions(A, system, tile, link, tile + 1);
-      const Segment<V, W> next = elimination.reduce(p);
-      if (link == 0)
-        run = next;
-      else
-        chain<T>(diagnosis, run, next, nodes[link - 1], report, p.first_row, p.stride);
+      const Segment<V, W> next = elimination.reduce(p), left = run;
+      run = link == 0 ? next : merge(left, next, nodes[link - 1]);
+      if (report && link > 0)
+        diagnose_lanes<T>(diagnosis, left, next, run, nodes[link - 1], width, p.first_row,
+                          p.stride);
     }
-    for (int l = 0; l < width; ++l)
-      chain<T>(diagnosis, s, lane_of<T>(run, l), store.run_nodes[tile * width + l], report,
-               first_row(tile, l));
+    const std::int64_t row = tile * shape.tile_rows();
+    MergeNode<V, W>& in_tile = tile_nodes(store, tile);
+    MergeNode<T, W> node;
+    chain(diagnosis, s, Tree::merge_all(run, in_tile, diagnosis, report, row, shape.run_rows()),
+          node, report, row);
+    Tree::put_last(in_tile, node);
   }
 
   /// The segment of the whole system, from those of its groups.
@@ -229,8 +176,8 @@ struct HostPasses {
     const Diagnosis diagnosis = diagnosis_of(system);
     Segment<T, W> s = store.group_segments[0];
     for (std::int64_t g = 1; g < shape.groups; ++g)
-      chain<T>(diagnosis, s, store.group_segments[g], store.group_nodes[g], true,
-               g * shape.group_rows());
+      chain(diagnosis, s, store.group_segments[g], store.group_nodes[g], true,
+            g * shape.group_rows());
     return s;
   }
   /// And back, from the values around the system and at its ends.
@@ -269,9 +216,8 @@ struct HostPasses {
     const Matrix A = problem.A[system];
     const Strided<const T> b = problem.b[system];
     const Strided<T> x = problem.x[system];
-    Bounds<V, W> runs{};
-    for (int l = width - 1; l >= 0; --l)
-      set_lane_bounds(runs, l, unchain(rest, store.run_nodes[tile * width + l]));
+    const MergeNode<V, W>& in_tile = tile_nodes(store, tile);
+    Bounds<V, W> runs = Tree::spread(unchain(rest, Tree::last(in_tile)), in_tile);
     const MergeNode<V, W>* const nodes = link_nodes(store, tile);
     for (std::int64_t link = shape.links - 1; link >= 0; --link) {
       const auto p = partitions(A, system, tile, link, tile - 1);
@@ -290,7 +236,18 @@ struct HostPasses {
   }
 
  private:
+  using Tree = LaneTree<T, W>;
   static constexpr int node_words = MergeNode<T, W>::words;
+
+  /// Merges `right`, whose first row is `row`, into the chain `s`.
+  static void chain(const Diagnosis& diagnosis, Segment<T, W>& s, const Segment<T, W>& right,
+                    MergeNode<T, W>& node, bool report, std::int64_t row) {
+    const Segment<T, W> left = s;
+    s = merge(left, right, node);
+    if (report)
+      diagnose_merge(
+          diagnosis, left, right, s, [&](int k) { return node.g[k]; }, row);
+  }
 
   /// Scalars that the back substitution of a tile's partitions, one of each lane, takes.
   static std::int64_t back_words(const HostShape& s) { return (2 * W + 1) * s.rows * s.lanes; }

@@ -35,6 +35,25 @@ KOKKOS_FORCEINLINE_FUNCTION Equation<Lanes<T>, W> equation_in_lanes(const RowOfL
   return equation_of<Lanes<T>, W>(rows, 0, d);
 }
 
+/// Rows that are loaded at once.
+template <class T, int W>
+struct LoadedRows {
+  Lanes<T> word[2 * W + 2][rows_at_once<T>];  // of bands and right-hand side
+
+  /// Of array j, lane l begins at first(j) + l step(j).
+  template <class First, class Step>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const First& first, const Step& step) {
+    for (int j = 0; j < 2 * W + 2; ++j) load_rows(first(j), step(j), word[j]);
+  }
+  template <int j>
+  KOKKOS_FORCEINLINE_FUNCTION const Lanes<T>& entry(int i) const {
+    return word[W + j][i];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<Lanes<T>, W> equation(int i) const {
+    return equation_of<Lanes<T>, W>(*this, i, word[2 * W + 1][i]);
+  }
+};
+
 /// Link `link` of each run of a tile: `width` partitions, one a lane, `stride` rows apart. `Rows`
 /// of an elimination (Trikkos_Elimination.hpp).
 template <class T, int W = 1, class Matrix = Bands<T, W>>
@@ -45,6 +64,7 @@ struct LanePartitions {
   static constexpr int half_bandwidth = W;
   static constexpr int width = lane_count<T>;
   static constexpr bool ragged = true;
+  static constexpr int at_once = W == 1 && !ComputedMatrices<Matrix> ? rows_at_once<T> : 1;
 
   const Matrix& A;
   Strided<const T> b;
@@ -75,6 +95,23 @@ struct LanePartitions {
   template <int j>
   KOKKOS_FORCEINLINE_FUNCTION V entry(std::int64_t k) const {
     return load_band(A.band[W + j], k);
+  }
+  /// Whether rows lie side by side. Then `at_once` of them may be loaded together.
+  KOKKOS_FORCEINLINE_FUNCTION bool comes_at_once() const {
+    bool contiguous = b.stride == 1;
+    for (const auto& band : A.band) contiguous &= band.stride == 1;
+    return contiguous;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void inner_equations(std::int64_t k,
+                                                   Equation<V, W> (&rows)[at_once]) const {
+    LoadedRows<T, W> loaded;
+    loaded.load([&](int j) { return (j <= 2 * W ? A.band[j] : b).data + first_row + k; },
+                [&](int) { return stride; });
+    for (int i = 0; i < at_once; ++i) {
+      prefetch(k + i);
+      prefetch_next_line(k + i);
+      rows[i] = scaled(loaded.equation(i), A.scale_rows);
+    }
   }
   /// Row k where it may be an end of the matrix, or lie behind it: then 1 x = 0. Rare, so kept out
   /// of the recurrences.
@@ -124,6 +161,13 @@ struct LanePartitions {
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t k) const {
     for (const auto& band : A.band) ask<false>(band, k);
     ask<false>(b, k);
+  }
+  /// Nor from the second cache to the first: one line of one lane each.
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch_next_line(std::int64_t k) const {
+    constexpr std::int64_t line = 64 / sizeof(T);
+    const std::int64_t at = row_of(static_cast<int>(k % width)) + (k / line + 1) * line;
+    for (const auto& band : A.band) __builtin_prefetch(band.data + at);
+    __builtin_prefetch(b.data + at);
   }
   template <bool to_write, class Number>
   KOKKOS_FORCEINLINE_FUNCTION void ask(const Strided<Number>& from, std::int64_t k) const {

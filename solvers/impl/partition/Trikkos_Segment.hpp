@@ -58,9 +58,7 @@ struct Segment<V, 1> {
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Equation<V> scaled(const Equation<V>& e, bool scale_rows) {
   KOKKOS_IF_ON_HOST((if (!scale_rows) return e;))  // a select would cost 5 % of the time there
-  const auto field =
-      larger_words(larger_words(exponent_field(e.b), exponent_field(e.a)), exponent_field(e.c));
-  auto s = scale_for<Real<V>>(field);
+  auto s = scale_for<Real<V>>(exponent_field(e.b, e.a, e.c));
   KOKKOS_IF_ON_DEVICE((s = scale_rows ? s : constant<Real<V>>(1);))  // as a branch would here
   return {e.a * s, e.b * s, e.c * s, e.d * s};
 }

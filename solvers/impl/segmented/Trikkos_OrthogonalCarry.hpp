@@ -20,7 +20,8 @@
 ///   B' = (h^2 e - gamma Q) / (h H)          h^2 = |alpha|^2 + |beta|^2, H^2 = h^2 + |gamma|^2
 ///   P  = (Q + conj(gamma) e) / H^2          Q = conj(alpha) A + conj(beta) B
 ///
-/// where P is the pivot row: x_k = ...
+/// where P is the pivot row: x_k = ... What the next row waits for, alpha and beta, is computed by
+/// the shortest way: beta is squared last, and the roots are multiplied in at the end.
 ///
 /// These combinations are orthogonal by their form, whatever is rounded: this is QR, each row
 /// scaled by a number near 1. So the elimination is backward stable for every matrix, by a few
@@ -63,7 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> start_segment(const Equation<V>& e0, cons
 /// coefficients, that of x_(k+1) in B, and the new row.
 template <class V>
 struct OrthogonalStep {
-  V a, c, s;  // alpha, or what stands for it where h is zero
+  V a, c, s;  // a: alpha, off zero
   V other;    // B' = own e - other (conj(a) A + conj(beta) B)
   Real<V> own;
   Real<V> H2, H_root;
@@ -72,19 +73,19 @@ struct OrthogonalStep {
 
   KOKKOS_FORCEINLINE_FUNCTION OrthogonalStep(const V& alpha, const V& beta, const V& q,
                                              const Equation<V>& e) {
-    const Real<V> h2 = sum_of_squares(alpha, beta), h_root = clamped_root(h2);
-    H2 = add_square(e.a, h2);
-    H_root = rough_root(H2);  // Inf where the whole column is zero: own becomes 0 Inf then
+    a = off_zero(alpha);
+    const Real<V> h2 = sum_of_squares(beta, a), h_root = rough_root(h2);
+    H2 = add_square(beta, sum_of_squares(e.a, alpha));
+    H_root = rough_root(H2);  // Inf where the whole column is zero, which spoils what is left
     const Real<V> z = h_root * H_root;
-    a = or_unit(alpha, h2);
     c = product(h_root, a);
     s = product(h_root, beta);
     own = h2 * z;
     other = product(z, e.a);
     Pq = product(conjugate(beta), q);
     Ap = product(c, q);
-    Bp = difference_of_products(own, e.b, other, Pq);
-    Bq = product(own, e.c);
+    Bp = product(z, difference_of_products(h2, e.b, e.a, Pq));
+    Bq = product(z, product(h2, e.c));
   }
 };
 
@@ -98,8 +99,9 @@ KOKKOS_FORCEINLINE_FUNCTION PivotRow<V> carry(Segment<V>& segment, const Equatio
   segment.top = {difference_of_products(t.c, B.l, t.s, A.l),
                  difference_of_products(t.c, B.u, t.s, A.u), t.Ap,
                  difference_of_products(t.c, B.f, t.s, A.f)};
-  segment.bottom = {-sum_of_products(ka, A.l, kb, B.l), -sum_of_products(ka, A.u, kb, B.u), t.Bp,
-                    t.Bq, fused(t.own, e.d, -sum_of_products(ka, A.f, kb, B.f))};
+  segment.bottom = {difference_of_products(-ka, A.l, kb, B.l),
+                    difference_of_products(-ka, A.u, kb, B.u), t.Bp, t.Bq,
+                    fused(t.own, e.d, -sum_of_products(ka, A.f, kb, B.f))};
   const Real<V> inv = reciprocal_from(t.H2, t.H_root);
   const V alpha = product(inv, conjugate(A.p)), beta = product(inv, conjugate(B.p)),
           gamma = product(inv, conjugate(e.a));
@@ -153,10 +155,10 @@ struct LoneRow {
     const V cp = product(inv, conjugate(p)), ca = product(inv, conjugate(e.a));
     const BackRow<V> back{sum_of_products(cp, q, ca, e.b), product(ca, e.c),
                           sum_of_products(cp, f, ca, e.d)};
-    const V c = product(root, p), s = product(root, e.a);
-    p = difference_of_products(c, e.b, s, q);
-    q = product(c, e.c);
-    f = difference_of_products(c, e.d, s, f);
+    f = product(root, difference_of_products(p, e.d, e.a, f));
+    const V n = product(root, difference_of_products(p, e.b, e.a, q));
+    q = product(root, product(p, e.c));
+    p = n;
     probe += finite_probe(f);
     return back;
   }
