@@ -64,14 +64,14 @@ struct LaneSystems {
     return contiguous;
   }
   KOKKOS_FORCEINLINE_FUNCTION void inner_equations(std::int64_t k,
-                                                   Equation<V, W> (&rows)[at_once]) const {
+                                                   Equation<V, W> (&e)[at_once]) const {
     const auto of = [&](int j) { return j <= 2 * W ? A.band(j) : b; };
     LoadedRows<T, W> loaded;
     loaded.load([&](int j) { return of(j).data + first_row + k; },
                 [&](int j) { return of(j).system_stride; });
     for (int i = 0; i < at_once; ++i) {
       prefetch(first_row + k + i);
-      rows[i] = scaled(loaded.equation(i), A.first.scale_rows);
+      e[i] = scaled(loaded.equation(i), A.first.scale_rows);
     }
   }
   /// Row k where it is an end of the matrix. Rare, so kept out of the recurrences.

@@ -103,14 +103,14 @@ struct LanePartitions {
     return contiguous;
   }
   KOKKOS_FORCEINLINE_FUNCTION void inner_equations(std::int64_t k,
-                                                   Equation<V, W> (&rows)[at_once]) const {
+                                                   Equation<V, W> (&e)[at_once]) const {
     LoadedRows<T, W> loaded;
     loaded.load([&](int j) { return (j <= 2 * W ? A.band[j] : b).data + first_row + k; },
                 [&](int) { return stride; });
     for (int i = 0; i < at_once; ++i) {
       prefetch(k + i);
       prefetch_next_line(k + i);
-      rows[i] = scaled(loaded.equation(i), A.scale_rows);
+      e[i] = scaled(loaded.equation(i), A.scale_rows);
     }
   }
   /// Row k where it may be an end of the matrix, or lie behind it: then 1 x = 0. Rare, so kept out
