@@ -7,7 +7,7 @@
 #include <Trikkos_Concepts.hpp>
 #include <utility>
 
-#if defined(__AVX512F__) || defined(__FMA__)
+#if defined(__AVX__)
 #  include <immintrin.h>
 #endif
 
