@@ -18,11 +18,12 @@
 
 namespace Trikkos::Impl {
 
-/// `number` counts as zero beside rows of norm 1, and has a square.
+/// Squares below `square` count as zero. `root` is the largest 1 / h.
 template <class V>
 struct Tiny {
   static constexpr bool is_double = sizeof(WordOf<double>) == sizeof(V);
-  static constexpr double number = is_double ? 0x1.5eb851eb851ecp-500 : 0x1.5eb852p-60;
+  static constexpr double square = is_double ? 0x1p-1000 : 0x1p-120;
+  static constexpr double root = is_double ? 0x1p500 : 0x1p60;
   /// Squares above this are safe without a scaled column (`merge`).
   static constexpr double safe = is_double ? 0x1p-700 : 0x1p-60;
 };
@@ -89,11 +90,30 @@ requires is_lanes_v<V> KOKKOS_FORCEINLINE_FUNCTION V rough_root(const V& v) {
 }
 #endif
 
-/// `alpha`, and a number that is lost in it unless that is next to nothing beside rows of norm 1.
-/// So the root for it and its partner is finite, and c is 1 where both are zero.
+/// The same, but `Tiny::root` for squares that count as zero.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V off_zero(const V& alpha) {
-  return alpha + constant<V>(Tiny<Real<V>>::number);
+KOKKOS_FORCEINLINE_FUNCTION V clamped_root(const V& v) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, double>) {  // positive: ordered like the upper halves of its bits
+    const int high = __double2hiint(rough_root(v));
+    return __hiloint2double(high < 0x5f300000 ? high : 0x5f300000, 0);
+  }
+#endif
+  const V tiny = constant<V>(Tiny<V>::square);
+  return rough_root(select(v < tiny, tiny, v));
+}
+
+/// `alpha`, but 1 / `Tiny::root` where `h2`, its square and its partner's, counts as zero: c is 1
+/// then.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V or_unit(const V& alpha, const Real<V>& h2) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, double>)  // what is left of alpha's lower half is rounding
+    return __hiloint2double(__double2hiint(h2) < 0x01700000 ? 0x20b00000 : __double2hiint(alpha),
+                            __double2loint(alpha));
+#endif
+  return select(h2 < constant<Real<V>>(Tiny<Real<V>>::square), constant<V>(1 / Tiny<Real<V>>::root),
+                alpha);
 }
 
 /// 1 / v, precise, where y is about 1 / sqrt(v).
@@ -129,10 +149,9 @@ struct Rotation {
   Real<V> h2;
 
   KOKKOS_FORCEINLINE_FUNCTION Rotation(const V& alpha, const V& beta) {
-    const V a = off_zero(alpha);
-    h2 = sum_of_squares(a, beta);
-    const Real<V> y = rough_root(h2);
-    c = product(y, a);
+    h2 = sum_of_squares(alpha, beta);
+    const Real<V> y = clamped_root(h2);
+    c = product(y, or_unit(alpha, h2));
     s = product(y, beta);
     p = pivot(alpha, beta);
   }

@@ -64,7 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> start_segment(const Equation<V>& e0, cons
 /// coefficients, that of x_(k+1) in B, and the new row.
 template <class V>
 struct OrthogonalStep {
-  V a, c, s;  // a: alpha, off zero
+  V a, c, s;  // alpha, or what stands for it where h is zero
   V other;    // B' = own e - other (conj(a) A + conj(beta) B)
   Real<V> own;
   Real<V> H2, H_root;
@@ -73,11 +73,11 @@ struct OrthogonalStep {
 
   KOKKOS_FORCEINLINE_FUNCTION OrthogonalStep(const V& alpha, const V& beta, const V& q,
                                              const Equation<V>& e) {
-    a = off_zero(alpha);
-    const Real<V> h2 = sum_of_squares(beta, a), h_root = rough_root(h2);
+    const Real<V> h2 = sum_of_squares(beta, alpha), h_root = clamped_root(h2);
     H2 = add_square(beta, sum_of_squares(e.a, alpha));
-    H_root = rough_root(H2);  // Inf where the whole column is zero, which spoils what is left
+    H_root = rough_root(H2);  // Inf where the whole column is zero: own becomes 0 Inf then
     const Real<V> z = h_root * H_root;
+    a = or_unit(alpha, h2);
     c = product(h_root, a);
     s = product(h_root, beta);
     own = h2 * z;
