@@ -206,6 +206,44 @@ TEST(TEST_CATEGORY, segmented_survives_the_ends_of_the_number_range) {
   }
 }
 
+/// Couplings that fade from row to row, slowly or at once, below the number range: an implicit step
+/// in time, long or short. Rows in the middle are coupled by their neighbours only. b = A x is zero
+/// but in places, where x fades as well.
+template <class T>
+void couplings_fade() {
+  constexpr std::int64_t n = 9001;
+  for (const double diagonal : {1.0, 2.5, 30., 1e3, 1e5, 1e9, 1e20})
+    for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
+      auto host_A = Reference::to_host(
+          Trikkos::gallery<T>(TEST_EXECSPACE{}, Gallery::uniform, n, 3, boundary));
+      for (auto& d : host_A.diag) d = T(diagonal) + d;
+      for (std::int64_t i = n / 2; i < n / 2 + 40; ++i) host_A.diag[i] = T(0);
+      const auto A = Reference::to_device(TEST_EXECSPACE{}, host_A);
+      const auto x = Reference::to_host(Trikkos::gallery_rhs<T>(TEST_EXECSPACE{}, n, 7));
+      const auto b = Reference::multiply(host_A, x);
+      auto places = b;
+      for (std::int64_t i = 0; i < n; ++i)
+        if (i % 1000 != 7) places[i] = T(0);
+      for (const auto scaling : {Trikkos::Scaling::rows, Trikkos::Scaling::none})
+        for (const std::int64_t partition_size : {0, 15}) {
+          SCOPED_TRACE("diagonal " + std::to_string(diagonal) + ", " +
+                       describe(Trikkos::name(boundary), n, partition_size) +
+                       (scaling == Trikkos::Scaling::none ? ", not scaled" : ""));
+          const auto options = Options{}
+                                   .algorithm(Algorithm::segmented)
+                                   .scaling(scaling)
+                                   .partition_size(partition_size);
+          expect_stable(solve(A, b, options), host_A, b);
+          expect_stable(solve(A, places, options), host_A, places);
+        }
+    }
+}
+TEST(TEST_CATEGORY, segmented_where_couplings_fade) {
+  couplings_fade<double>();
+  couplings_fade<float>();
+  couplings_fade<Kokkos::complex<double>>();
+}
+
 // ---- sizes, boundaries, transposition, scalars
 
 template <class T>

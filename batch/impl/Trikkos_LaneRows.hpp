@@ -38,6 +38,9 @@ struct LaneSystems {
   KOKKOS_FORCEINLINE_FUNCTION auto longer_than(std::int64_t k) const {
     return constant<Real<V>>(k < m ? 1 : 0) > constant<Real<V>>(0);
   }
+  /// Whether the largest coefficient of each is near 1.
+  using unit_rows_of = Real<T>;
+  KOKKOS_FORCEINLINE_FUNCTION bool has_unit_rows() const { return A.first.scale_rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t system_of(int l) const {
     return l < count ? l : count - 1;
   }

@@ -81,7 +81,7 @@ struct SolveLaneSystems {
     Segment<V, W> s = d.template at<Segment<V, W>>(0);
     for (std::int64_t link = 1; link < shape.links; ++link) {
       const Segment<V, W> next = d.template at<Segment<V, W>>(link);
-      s = merge(s, next, d.slots[link]);
+      s = merge_flushed(s, next, d.slots[link], d.tile.A.first.scale_rows);
     }
     Bounds<V, W> bounds = solve_root(s, d.tile.A.first.periodic);
     const Real<V> probe = finite_probe(bounds);
@@ -241,7 +241,8 @@ struct SolveLaneSystems {
   Segment<V, W> reduce(const Problem<T, W, Matrices>& tile, const Memory& memory) const {
     Segment<V, W> s = elimination.reduce(partition(tile, 0, memory, 0));
     for (std::int64_t link = 1; link < shape.links; ++link)
-      s = merge(s, elimination.reduce(partition(tile, link, memory, 0)), memory.nodes[link - 1]);
+      s = merge_flushed(s, elimination.reduce(partition(tile, link, memory, 0)),
+                        memory.nodes[link - 1], tile.A.first.scale_rows);
     return s;
   }
   void substitute(const Problem<T, W, Matrices>& tile, const Memory& memory, unsigned open,

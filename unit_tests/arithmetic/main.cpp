@@ -297,8 +297,97 @@ void advection_is_solved(const char* type) {
   }
 }
 
+/// Rows that are loaded together are those that are loaded one by one.
+template <class T>
+void loads_agree(const char* type) {
+#if defined(__AVX__)
+  constexpr int width = lane_count<T>, rows = rows_at_once<T>;
+  for (const std::int64_t step : {rows, 7, 66, 264})
+    for (const int offset : {0, 1, 3}) {
+      std::vector<T> numbers(static_cast<std::size_t>(width * step + rows + offset));
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = T(i + 1);
+      Lanes<T> loaded[rows];
+      load_rows(numbers.data() + offset, step, loaded);
+      bool same = true;
+      for (int i = 0; i < rows; ++i)
+        for (int l = 0; l < width; ++l) same &= loaded[i][l] == numbers[offset + l * step + i];
+      expect(same, "loads", type);
+    }
+#else
+  static_cast<void>(type);
+#endif
+}
+
+/// Rows are scaled by the same powers of two in lanes as one by one.
+template <class T>
+void scales_agree(const char* type) {
+  std::mt19937_64 random(5);
+  using Limits = std::numeric_limits<T>;
+  const T special[] = {T(0),
+                       -T(0),
+                       T(1),
+                       T(-3),
+                       Limits::min(),
+                       Limits::denorm_min(),
+                       Limits::max(),
+                       -Limits::max() / 3,
+                       Limits::infinity()};
+  for (int trial = 0; trial < 2000; ++trial) {
+    Equation<Lanes<T>> e{};
+    const auto draw = [&] {
+      if (random() % 3 == 0) return special[random() % std::size(special)];
+      return std::ldexp(T(1 + random() % 1000 / 1000.), static_cast<int>(random() % 200) - 100);
+    };
+    for (int l = 0; l < lane_count<T>; ++l) {
+      e.a[l] = draw();
+      e.b[l] = draw();
+      e.c[l] = draw();
+      e.d[l] = draw();
+    }
+    const auto lanes = scaled(e, true);
+    for (int l = 0; l < lane_count<T>; ++l) {
+      const auto one = scaled(Equation<T>{e.a[l], e.b[l], e.c[l], e.d[l]}, true);
+      const Equation<T> of_lane{lanes.a[l], lanes.b[l], lanes.c[l], lanes.d[l]};
+      expect(same<T>(&one, &of_lane, 1), "scaled rows", type);
+    }
+  }
+}
+
+/// Lanes that are merged in a tree get bounds that fit those of their neighbours, to the last bit.
+template <class T>
+void lanes_meet(const char* type) {
+  using V = Lanes<T>;
+  constexpr int width = lane_count<T>;
+  Draw<V> draw;
+  for (int trial = 0; trial < 100; ++trial) {
+    const Segment<V> s = segment_of<V>({draw(), draw(), draw(), draw(), draw()},
+                                       {draw(), draw(), draw(), draw(), draw()});
+    MergeNode<V> nodes{};
+    MergeNode<T> last{};
+    for (int k = 0; k < last.words; ++k) last.g[k] = T(Real<T>(k));
+    const auto all =
+        LaneTree<T, 1>::merge_all(s, nodes, true, Diagnosis{}, /* report */ false, 0, 1);
+    LaneTree<T, 1>::put_last(nodes, last);
+    const Bounds<T> ends{T(Real<T>(0.3)), T(Real<T>(-2)), T(Real<T>(5)), T(Real<T>(0.7))};
+    const Bounds<V> bounds = LaneTree<T, 1>::spread(ends, nodes);
+    const MergeNode<T> kept = LaneTree<T, 1>::last(nodes);
+    expect(same<T>(&kept, &last, 1), "node of the last lane", type);
+    static_cast<void>(all);
+    for (int l = 0; l < width; ++l) {
+      const Bounds<T> here = lane_of<T>(bounds, l);
+      const Bounds<T> next = l + 1 < width ? lane_of<T>(bounds, l + 1) : ends;
+      const T seen[] = {here.last, here.next}, there[] = {l + 1 < width ? next.prev : ends.last,
+                                                          l + 1 < width ? next.first : ends.next};
+      expect(same<T>(seen, there, 2), "bounds of lanes", type);
+    }
+    const Bounds<T> first = lane_of<T>(bounds, 0);
+    expect(first.prev == ends.prev && first.first == ends.first, "bounds of the first lane", type);
+  }
+}
+
 template <class T>
 void all(const char* type) {
+  lanes_meet<T>(type);
   rotations_agree<T>(type);
   rotations_agree<Lanes<T>>((std::string("lanes of ") + type).c_str());
   wide_carries_agree<T>(type);
@@ -311,6 +400,10 @@ void all(const char* type) {
 
 int main() {
   all<double>("double");
+  loads_agree<double>("double");
+  loads_agree<float>("float");
+  scales_agree<double>("double");
+  scales_agree<float>("float");
   roots_are_rough<double>("double");
   roots_are_rough<float>("float");
   roots_are_rough<Lanes<double>>("lanes of double");

@@ -69,12 +69,16 @@ inline constexpr int at_once_of = 1;
 template <class Rows>
 requires(Rows::at_once > 1) inline constexpr int at_once_of<Rows> = Rows::at_once;
 
+struct NoPause {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()() const {}
+};
+
 /// body(k, equation) for the inner rows from k up to `end`, which k becomes. Where threads read
 /// them straight to registers, `Rows::ahead` rows are on their way while as many are in work. Lanes
-/// load `Rows::at_once` together, if they can.
-template <class Rows, class Index, class Body>
+/// load `Rows::at_once` together, if they can, and call `pause` after so many, else after each.
+template <class Rows, class Index, class Body, class Pause = NoPause>
 KOKKOS_FORCEINLINE_FUNCTION void for_inner_rows(const Rows& rows, Index& k, Index end,
-                                                const Body& body) {
+                                                const Body& body, const Pause& pause = {}) {
   if constexpr (requires { Rows::ahead; }) {
     constexpr int ahead = Rows::ahead;
     using Row = decltype(rows.read(k));
@@ -115,11 +119,15 @@ KOKKOS_FORCEINLINE_FUNCTION void for_inner_rows(const Rows& rows, Index& k, Inde
           std::remove_cvref_t<decltype(rows.inner_equation(k))> e[at_once];
           rows.inner_equations(k, e);
           for (int i = 0; i < at_once; ++i) body(k + i, e[i]);
+          pause();
         }
       }
     }
     TRIKKOS_UNROLL(1)
-    for (; k < end; ++k) body(k, rows.inner_equation(k));
+    for (; k < end; ++k) {
+      body(k, rows.inner_equation(k));
+      pause();
+    }
   }
 }
 

@@ -157,7 +157,7 @@ struct HostPasses {
     for (std::int64_t link = 0; link < shape.links; ++link) {
       const auto p = partitions(A, system, tile, link, tile + 1);
       const Segment<V, W> next = elimination.reduce(p), left = run;
-      run = link == 0 ? next : merge(left, next, nodes[link - 1]);
+      run = link == 0 ? next : merge_flushed(left, next, nodes[link - 1], A.scale_rows);
       if (report && link > 0)
         diagnose_lanes<T>(diagnosis, left, next, run, nodes[link - 1], width, p.first_row,
                           p.stride);
@@ -165,7 +165,8 @@ struct HostPasses {
     const std::int64_t row = tile * shape.tile_rows();
     MergeNode<V, W>& in_tile = tile_nodes(store, tile);
     MergeNode<T, W> node;
-    chain(diagnosis, s, Tree::merge_all(run, in_tile, diagnosis, report, row, shape.run_rows()),
+    chain(diagnosis, s,
+          Tree::merge_all(run, in_tile, A.scale_rows, diagnosis, report, row, shape.run_rows()),
           node, report, row);
     Tree::put_last(in_tile, node);
   }
@@ -240,10 +241,10 @@ struct HostPasses {
   static constexpr int node_words = MergeNode<T, W>::words;
 
   /// Merges `right`, whose first row is `row`, into the chain `s`.
-  static void chain(const Diagnosis& diagnosis, Segment<T, W>& s, const Segment<T, W>& right,
-                    MergeNode<T, W>& node, bool report, std::int64_t row) {
+  void chain(const Diagnosis& diagnosis, Segment<T, W>& s, const Segment<T, W>& right,
+             MergeNode<T, W>& node, bool report, std::int64_t row) const {
     const Segment<T, W> left = s;
-    s = merge(left, right, node);
+    s = merge_flushed(left, right, node, problem.A.first.scale_rows);
     if (report)
       diagnose_merge(
           diagnosis, left, right, s, [&](int k) { return node.g[k]; }, row);

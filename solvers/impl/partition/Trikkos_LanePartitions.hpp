@@ -82,6 +82,10 @@ struct LanePartitions {
     return clamped(A.n - W - row_of(width - 1));
   }
 
+  /// Whether the largest coefficient of each is near 1.
+  using unit_rows_of = Real<T>;
+  KOKKOS_FORCEINLINE_FUNCTION bool has_unit_rows() const { return A.scale_rows; }
+
   /// Row k of each partition, with W <= k < inner_rows(), or less where it is none of A's first W.
   KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(std::int64_t k) const {
     if constexpr (ComputedMatrices<Matrix>) {

@@ -73,6 +73,19 @@ void diagnose_lanes(const Diagnosis& diagnosis, const Segment<V, W>& left,
         [&](int k) { return lane(node.g[k], l); }, row + l * stride);
 }
 
+/// Merges segments of rows of norm 1, what has faded flushed.
+template <class V, int W>
+Segment<V, W> merge_flushed(const Segment<V, W>& left, const Segment<V, W>& right,
+                            MergeNode<V, W>& node, bool unit_rows) {
+  Segment<V, W> s = merge(left, right, node);
+  if constexpr (W == 1)
+    if (unit_rows) {
+      auto& [A, B] = s;
+      for (V* v : {&A.l, &A.u, &A.p, &B.l, &B.u}) *v = flushed(*v);
+    }
+  return s;
+}
+
 /// The segments of all lanes, merged to one: those of even lanes with those of odd ones, again and
 /// again. While m segments are left, lane l has the (l modulo m)-th. So the nodes of all merges
 /// find place in one vector: those of the first ones in the first half of the lanes, and so on. The
@@ -87,14 +100,15 @@ class LaneTree {
   using Nodes = MergeNode<V, W>;
 
   /// The first row of lane l is `row` + l `stride`.
-  static Segment<T, W> merge_all(Segment<V, W> s, Nodes& nodes, const Diagnosis& diagnosis,
-                                 bool report, std::int64_t row, std::int64_t stride) {
+  static Segment<T, W> merge_all(Segment<V, W> s, Nodes& nodes, bool unit_rows,
+                                 const Diagnosis& diagnosis, bool report, std::int64_t row,
+                                 std::int64_t stride) {
     for_constants<0, levels>([&](auto level) {
       constexpr int left_over = width >> (level + 1);
       const Segment<V, W> left = mapped<V>(s, [](const V& v) { return every_second<0>(v, all); });
       const Segment<V, W> right = mapped<V>(s, [](const V& v) { return every_second<1>(v, all); });
       Nodes node;
-      s = merge(left, right, node);
+      s = merge_flushed(left, right, node, unit_rows);
       for (int k = 0; k < node.words; ++k)
         nodes.g[k] = level == 0 ? node.g[k] : put<left_over>(nodes.g[k], node.g[k], all);
       if (report)

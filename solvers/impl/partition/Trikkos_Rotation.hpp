@@ -26,6 +26,8 @@ struct Tiny {
   static constexpr double root = is_double ? 0x1p500 : 0x1p60;
   /// Squares above this are safe without a scaled column (`merge`).
   static constexpr double safe = is_double ? 0x1p-700 : 0x1p-60;
+  /// What is added to a number, and taken away, so that nothing is left of it below 1 / `root`.
+  static constexpr double flush = is_double ? 0x1p-447 : 0x1p-36;
 };
 template <class V>
 requires is_lanes_v<V>
@@ -129,6 +131,16 @@ KOKKOS_FORCEINLINE_FUNCTION V reciprocal_from(const V& v, const V& y) {
 #endif
   static_cast<void>(y);
   return reciprocal(v);
+}
+
+/// v, of rows of norm 1, but zero where that is next to nothing: couplings fade, and a CPU takes a
+/// hundred cycles for a product that is subnormal, as those of two numbers that are left are not.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V flushed(const V& v) {
+  if constexpr (is_complex_v<V>)
+    return {flushed(v.real()), flushed(v.imag())};
+  else
+    return (v + constant<V>(Tiny<V>::flush)) - constant<V>(Tiny<V>::flush);
 }
 
 /// Multiplies a column by a power of two, which is returned, that brings its largest entry near 1,

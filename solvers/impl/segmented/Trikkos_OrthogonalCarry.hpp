@@ -191,6 +191,13 @@ struct OrthogonalCarry {
     return carried_rows(partition_size);
   }
 
+  /// Of a host's lanes of `Number`, what fades from row to row.
+  template <class Number, class Rows, class... V>
+  KOKKOS_FORCEINLINE_FUNCTION static void flush(const Rows& rows, V&... faded) {
+    if constexpr (requires { requires std::is_same_v<typename Rows::unit_rows_of, Number>; })
+      if (rows.has_unit_rows()) ((faded = flushed(faded)), ...);
+  }
+
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Segment<V> reduce(const Rows& rows) {
     const auto inner = rows.inner_rows();
@@ -198,7 +205,14 @@ struct OrthogonalCarry {
     Segment<V> s = start_segment(e0, e1);
     typename Rows::index_type k = 2;
     Segment<V> in_registers = s;  // s itself, which what follows refers to, is kept in memory
-    for_inner_rows(rows, k, inner, [&](auto, const Equation<V>& e) { carry(in_registers, e); });
+    auto& [A, B] = in_registers;
+    for_inner_rows(
+        rows, k, inner,
+        [&](auto, const Equation<V>& e) {
+          carry(in_registers, e);
+          flush<float>(rows, A.p, B.l, B.u);
+        },
+        [&] { flush<double>(rows, A.p, B.l, B.u); });
     s = in_registers;
     if (inner < 2) {
       s = identity_segment<V>();
@@ -265,9 +279,13 @@ struct OrthogonalCarry {
     if (length > 1) {
       FoldedPair<V> s = start_fold(rows.equation(0), rows.equation(1), bounds.prev, bounds.first);
       typename Rows::index_type k = 2;
-      for_inner_rows(rows, k, inner, [&](auto row, const Equation<V>& e) {
-        rows.keep(row, fold(s, e));  // eliminates x_(row-1)
-      });
+      for_inner_rows(
+          rows, k, inner,
+          [&](auto row, const Equation<V>& e) {
+            rows.keep(row, fold(s, e));  // eliminates x_(row-1)
+            flush<float>(rows, s.Ap);
+          },
+          [&] { flush<double>(rows, s.Ap); });
       if constexpr (Rows::ragged)
         for (; k < length; ++k) rows.keep(k, fold(s, rows.equation(k)));
 
