@@ -109,6 +109,29 @@ TEST(TEST_CATEGORY, pentadiagonal_accuracy_does_not_depend_on_n) {
     }
 }
 
+/// Couplings that fade from row to row, to where products would be subnormal.
+template <class T>
+void couplings_fade() {
+  constexpr std::int64_t n = 5001;
+  for (const double diagonal : {2., 5., 30., 1e5, 1e9})
+    for (const Boundary boundary : boundaries) {
+      auto A = make<T>(Family::random, n, 13, boundary);
+      for (std::int64_t i = 0; i < n; ++i)
+        if (i < n / 2 || i > n / 2 + 40) A.band(0)[i] += T(diagonal);
+      const auto b = Reference::multiply(A, random_rhs<T>(n, 14));
+      for (const std::int64_t partition_size : {0, 15}) {
+        SCOPED_TRACE("diagonal " + std::to_string(diagonal) + ", " +
+                     describe("random", n, partition_size, boundary));
+        expect_stable(solve_one(A, b, Options{}.partition_size(partition_size)));
+      }
+    }
+}
+TEST(TEST_CATEGORY, pentadiagonal_where_couplings_fade) {
+  couplings_fade<double>();
+  couplings_fade<float>();
+  couplings_fade<Kokkos::complex<float>>();
+}
+
 TEST(TEST_CATEGORY, pentadiagonal_agrees_with_the_reference) {
   for (const Boundary boundary : boundaries) {
     const auto A = make<double>(Family::dominant, 3001, 9, boundary);

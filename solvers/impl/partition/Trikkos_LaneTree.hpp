@@ -78,11 +78,15 @@ template <class V, int W>
 Segment<V, W> merge_flushed(const Segment<V, W>& left, const Segment<V, W>& right,
                             MergeNode<V, W>& node, bool unit_rows) {
   Segment<V, W> s = merge(left, right, node);
-  if constexpr (W == 1)
-    if (unit_rows) {
-      auto& [A, B] = s;
-      for (V* v : {&A.l, &A.u, &A.p, &B.l, &B.u}) *v = flushed(*v);
-    }
+  if (!unit_rows) return s;
+  if constexpr (W == 1) {
+    auto& [A, B] = s;
+    for (V* v : {&A.l, &A.u, &A.p, &B.l, &B.u}) *v = flushed(*v);
+  } else {
+    for (int i = 0; i < 2 * W; ++i)
+      for (int k = s.start(i); k < s.start(i) + s.length(i); ++k)
+        if (k != s.rhs(i)) s.w[k] = flushed(s.w[k]);
+  }
   return s;
 }
 

@@ -208,8 +208,10 @@ struct WideCarry {
     const auto equation = [&](int i) { return rows.equation(i); };
     CarriedRows<V, W, 2 * W> carried = start_rows<W, V>(equation);
     Index k = 2 * W;
-    for_inner_rows(rows, k, inner,
-                   [&](auto, const Equation<V, W>& e) { carry<V, W, 2 * W>(carried, e); });
+    for_inner_rows(rows, k, inner, [&](auto, const Equation<V, W>& e) {
+      carry<V, W, 2 * W>(carried, e);
+      flush(rows, carried);
+    });
     Segment<V, W> s = segment_of<W>(carried);
     const auto add = [&](Index row) {
       Segment<V, W> next = s;
@@ -370,8 +372,21 @@ struct WideCarry {
     for_inner_rows(rows, k, rows.inner_rows(), [&](auto row, const Equation<V, W>& e) {
       carry<V, W, 0>(carried, e);
       rows.keep(row, back_row<W>(carried));  // of x_(row-W)
+      flush(rows, carried);
     });
     return carried;
+  }
+  /// Of a host's lanes of float, what fades from row to row. In double there is more room, and time
+  /// is lost.
+  template <class Rows, class V, int Outer>
+  KOKKOS_FORCEINLINE_FUNCTION static void flush(const Rows& rows,
+                                                CarriedRows<V, W, Outer>& carried) {
+    if constexpr (requires { requires std::is_same_v<typename Rows::unit_rows_of, float>; }) {
+      if (!rows.has_unit_rows()) return;
+      for (int i = 0; i < 2 * W; ++i)
+        for (int j = 0; j <= carried.window + i; ++j)
+          if (j != carried.rhs) carried.row[i][j] = flushed(carried.row[i][j]);
+    }
   }
 };
 
