@@ -73,20 +73,13 @@ void diagnose_lanes(const Diagnosis& diagnosis, const Segment<V, W>& left,
         [&](int k) { return lane(node.g[k], l); }, row + l * stride);
 }
 
-/// Merges segments of rows of norm 1, what has faded flushed.
+/// Merges segments, of rows of norm 1 what has faded flushed.
 template <class V, int W>
 Segment<V, W> merge_flushed(const Segment<V, W>& left, const Segment<V, W>& right,
                             MergeNode<V, W>& node, bool unit_rows) {
   Segment<V, W> s = merge(left, right, node);
-  if (!unit_rows) return s;
-  if constexpr (W == 1) {
-    auto& [A, B] = s;
-    for (V* v : {&A.l, &A.u, &A.p, &B.l, &B.u}) *v = flushed(*v);
-  } else {
-    for (int i = 0; i < 2 * W; ++i)
-      for (int k = s.start(i); k < s.start(i) + s.length(i); ++k)
-        if (k != s.rhs(i)) s.w[k] = flushed(s.w[k]);
-  }
+  if constexpr (W == 1)
+    if (unit_rows) flush_segment(s);
   return s;
 }
 

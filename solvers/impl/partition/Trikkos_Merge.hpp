@@ -82,6 +82,16 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge(const Segment<V>& left, const Segme
   return merge_rows<true>(left, right, node, least);
 }
 
+/// Of rows of norm 1, what has faded: the last unknown from the first row, those before it from the
+/// second.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void flush_segment(Segment<V>& s) {
+  auto& [A, B] = s;
+  A.p = flushed(A.p, B.p);
+  B.l = flushed(B.l, A.l);
+  B.u = flushed(B.u, A.u);
+}
+
 /// Any two rows in the form of a `Segment`: each scaled by a power of two, then x_next taken out of
 /// the first.
 template <class V>

@@ -26,7 +26,7 @@ struct Tiny {
   static constexpr double root = is_double ? 0x1p500 : 0x1p60;
   /// Squares above this are safe without a scaled column (`merge`).
   static constexpr double safe = is_double ? 0x1p-700 : 0x1p-60;
-  /// What is added to a number, and taken away, so that nothing is left of it below 1 / `root`.
+  /// So much of a number, added to another and taken away, leaves nothing of that below 1 / `root`.
   static constexpr double flush = is_double ? 0x1p-447 : 0x1p-36;
 };
 template <class V>
@@ -133,14 +133,19 @@ KOKKOS_FORCEINLINE_FUNCTION V reciprocal_from(const V& v, const V& y) {
   return reciprocal(v);
 }
 
-/// v, of rows of norm 1, but zero where that is next to nothing: couplings fade, and a CPU takes a
-/// hundred cycles for a product that is subnormal, as those of two numbers that are left are not.
+/// v, but zero where it is next to nothing beside another coefficient of its unknown, in rows of
+/// norm 1. Couplings fade, and a CPU takes a hundred cycles for a product that is subnormal, as
+/// those of two numbers that are left are not.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V flushed(const V& v) {
-  if constexpr (is_complex_v<V>)
-    return {flushed(v.real()), flushed(v.imag())};
-  else
-    return (v + constant<V>(Tiny<V>::flush)) - constant<V>(Tiny<V>::flush);
+KOKKOS_FORCEINLINE_FUNCTION V flushed(const V& v, const V& beside) {
+  const auto rounded = [](const Real<V>& part, const Real<V>& t) { return (part + t) - t; };
+  const Real<V> small = constant<Real<V>>(Tiny<Real<V>>::flush);
+  if constexpr (is_complex_v<V>) {
+    const Real<V> t = small * (beside.real() + beside.imag());
+    return {rounded(v.real(), t), rounded(v.imag(), t)};
+  } else {
+    return rounded(v, small * beside);
+  }
 }
 
 /// Multiplies a column by a power of two, which is returned, that brings its largest entry near 1,

@@ -5,7 +5,7 @@
 #define TRIKKOS_IMPL_ORTHOGONALCARRY_HPP
 
 #include <impl/partition/Trikkos_Elimination.hpp>
-#include <impl/partition/Trikkos_Rotation.hpp>
+#include <impl/partition/Trikkos_Merge.hpp>
 #include <string>
 
 /// \file
@@ -192,10 +192,10 @@ struct OrthogonalCarry {
   }
 
   /// Of a host's lanes of `Number`, what fades from row to row.
-  template <class Number, class Rows, class... V>
-  KOKKOS_FORCEINLINE_FUNCTION static void flush(const Rows& rows, V&... faded) {
+  template <class Number, class Rows, class Flush>
+  KOKKOS_FORCEINLINE_FUNCTION static void flush(const Rows& rows, const Flush& flush) {
     if constexpr (requires { requires std::is_same_v<typename Rows::unit_rows_of, Number>; })
-      if (rows.has_unit_rows()) ((faded = flushed(faded)), ...);
+      if (rows.has_unit_rows()) flush();
   }
 
   template <class Rows, class V = typename Rows::value_type>
@@ -205,14 +205,14 @@ struct OrthogonalCarry {
     Segment<V> s = start_segment(e0, e1);
     typename Rows::index_type k = 2;
     Segment<V> in_registers = s;  // s itself, which what follows refers to, is kept in memory
-    auto& [A, B] = in_registers;
+    const auto flush_faded = [&] { flush_segment(in_registers); };
     for_inner_rows(
         rows, k, inner,
         [&](auto, const Equation<V>& e) {
           carry(in_registers, e);
-          flush<float>(rows, A.p, B.l, B.u);
+          flush<float>(rows, flush_faded);
         },
-        [&] { flush<double>(rows, A.p, B.l, B.u); });
+        [&] { flush<double>(rows, flush_faded); });
     s = in_registers;
     if (inner < 2) {
       s = identity_segment<V>();
@@ -279,13 +279,14 @@ struct OrthogonalCarry {
     if (length > 1) {
       FoldedPair<V> s = start_fold(rows.equation(0), rows.equation(1), bounds.prev, bounds.first);
       typename Rows::index_type k = 2;
+      const auto flush_faded = [&] { s.Ap = flushed(s.Ap, s.Bp); };
       for_inner_rows(
           rows, k, inner,
           [&](auto row, const Equation<V>& e) {
             rows.keep(row, fold(s, e));  // eliminates x_(row-1)
-            flush<float>(rows, s.Ap);
+            flush<float>(rows, flush_faded);
           },
-          [&] { flush<double>(rows, s.Ap); });
+          [&] { flush<double>(rows, flush_faded); });
       if constexpr (Rows::ragged)
         for (; k < length; ++k) rows.keep(k, fold(s, rows.equation(k)));
 

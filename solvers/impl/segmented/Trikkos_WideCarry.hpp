@@ -383,9 +383,11 @@ struct WideCarry {
                                                 CarriedRows<V, W, Outer>& carried) {
     if constexpr (requires { requires std::is_same_v<typename Rows::unit_rows_of, float>; }) {
       if (!rows.has_unit_rows()) return;
-      for (int i = 0; i < 2 * W; ++i)
-        for (int j = 0; j <= carried.window + i; ++j)
-          if (j != carried.rhs) carried.row[i][j] = flushed(carried.row[i][j]);
+      auto& row = carried.row;
+      for (int j = 0; j < Outer; ++j)  // the first unknowns, from the last rows
+        for (int i = W; i < 2 * W; ++i) row[i][j] = flushed(row[i][j], row[i - W][j]);
+      for (int j = carried.window; j < carried.window + W; ++j)  // and the other way round
+        for (int i = j - carried.window; i < W; ++i) row[i][j] = flushed(row[i][j], row[i + W][j]);
     }
   }
 };
