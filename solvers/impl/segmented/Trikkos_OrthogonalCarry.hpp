@@ -20,8 +20,7 @@
 ///   B' = (h^2 e - gamma Q) / (h H)          h^2 = |alpha|^2 + |beta|^2, H^2 = h^2 + |gamma|^2
 ///   P  = (Q + conj(gamma) e) / H^2          Q = conj(alpha) A + conj(beta) B
 ///
-/// where P is the pivot row: x_k = ... What the next row waits for, alpha and beta, is computed by
-/// the shortest way: beta is squared last, and the roots are multiplied in at the end.
+/// where P is the pivot row: x_k = ... beta, which is known last, is squared last.
 ///
 /// These combinations are orthogonal by their form, whatever is rounded: this is QR, each row
 /// scaled by a number near 1. So the elimination is backward stable for every matrix, by a few
@@ -84,8 +83,8 @@ struct OrthogonalStep {
     other = product(z, e.a);
     Pq = product(conjugate(beta), q);
     Ap = product(c, q);
-    Bp = product(z, difference_of_products(h2, e.b, e.a, Pq));
-    Bq = product(z, product(h2, e.c));
+    Bp = difference_of_products(own, e.b, other, Pq);
+    Bq = product(own, e.c);
   }
 };
 
