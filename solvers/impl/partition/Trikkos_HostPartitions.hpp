@@ -245,9 +245,7 @@ struct HostPasses {
              MergeNode<T, W>& node, bool report, std::int64_t row) const {
     const Segment<T, W> left = s;
     s = merge_flushed(left, right, node, problem.A.first.scale_rows);
-    if (report)
-      diagnose_merge(
-          diagnosis, left, right, s, [&](int k) { return node.g[k]; }, row);
+    if (report) diagnose_merge(diagnosis, left, right, s, LaneNode<T, T, W>{node, 0}, row);
   }
 
   /// Scalars that the back substitution of a tile's partitions, one of each lane, takes.

@@ -61,6 +61,15 @@ void set_lane_bounds(Bounds<V, W>& to, int l, const Bounds<T, W>& from) {
   for (int k = 0; k < 4 * W; ++k) set_lane(to.x[k], l, from.x[k]);
 }
 
+/// The words of a node in one lane.
+template <class T, class V, int W>
+struct LaneNode {
+  const MergeNode<V, W>& node;
+  int l;
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(int k) const { return lane(node.g[k], l); }
+};
+
 /// Reports those lanes of a merge that break down, if these are among the first `count`; the first
 /// row of `right` is `row` + l `stride`.
 template <class T, class V, int W>
@@ -68,9 +77,8 @@ void diagnose_lanes(const Diagnosis& diagnosis, const Segment<V, W>& left,
                     const Segment<V, W>& right, const Segment<V, W>& merged,
                     const MergeNode<V, W>& node, int count, std::int64_t row, std::int64_t stride) {
   for (int l = 0; l < count; ++l)
-    diagnose_merge(
-        diagnosis, lane_of<T>(left, l), lane_of<T>(right, l), lane_of<T>(merged, l),
-        [&](int k) { return lane(node.g[k], l); }, row + l * stride);
+    diagnose_merge(diagnosis, lane_of<T>(left, l), lane_of<T>(right, l), lane_of<T>(merged, l),
+                   LaneNode<T, V, W>{node, l}, row + l * stride);
 }
 
 /// Merges segments, of rows of norm 1 what has faded flushed.
