@@ -14,12 +14,20 @@ using Perf::ManySystems;
 using Perf::PentadiagonalCase;
 
 template <class Problem>
-Perf::Time segmented(const Harness& h, const Problem& p) {
+Perf::Time solve(const Harness& h, const Problem& p, const Trikkos::Options& options) {
   const auto A = p.A();
   const auto b = p.rhs();
   const auto x = p.solution();
-  const Trikkos::Workspace work(h.exec(), A, b);
+  const Trikkos::Workspace work(h.exec(), A, b, options);
   return h.time_of(work, [&] { Trikkos::solve(h.exec(), work, A, b, x); });
+}
+template <class Problem>
+Perf::Time segmented(const Harness& h, const Problem& p) {
+  return solve(h, p, Trikkos::Options{}.algorithm(Trikkos::Algorithm::segmented));
+}
+template <class Problem>
+Perf::Time automatic(const Harness& h, const Problem& p) {
+  return solve(h, p, {});
 }
 Perf::Time plan(const Harness& h, const Perf::ConstantPentadiagonal& p) {
   const auto b = p.rhs(), x = p.solution();
@@ -57,6 +65,8 @@ void add_own(Harness& harness, const ManySystems& systems, bool dominant) {
       harness, "own/double/" + Perf::name(systems) + (dominant ? "dominant/" : "random/"),
       {systems, dominant});
   add("segmented", segmented<Problem>);
+  if constexpr (!Perf::on_host)
+    if (!systems.interleaved) add("automatic", automatic<Problem>);
 #ifdef TRIKKOS_HAVE_LAPACK
   if constexpr (Perf::on_host)
     if (!systems.interleaved) add("lapack_gbsv", Perf::lapack_gbsv);

@@ -272,6 +272,40 @@ TEST(TEST_CATEGORY, pentadiagonal_singular_system_spoils_only_itself) {
   }
 }
 
+/// Thousands of contiguous systems, some of which need pivoting: a device solves them without
+/// first. Each is as it would be among others, in place, too.
+TEST(TEST_CATEGORY, pentadiagonal_thousands_that_may_need_pivoting) {
+  const TEST_EXECSPACE exec;
+  const std::int64_t count = Trikkos::Impl::is_host_v<TEST_EXECSPACE> ? 40 : 4099, bad = 13;
+  for (const std::int64_t n : {8, 33, 100, 400}) {
+    SCOPED_TRACE(n);
+    const auto batch = make_batch<double>(count, n);
+    auto spoilt = batch;
+    for (int j = -2; j <= 2; ++j) {
+      const std::int64_t row = n / 2 - j;
+      if (row >= 0 && row < n) spoilt.A[bad].band(j)[row] = 0;
+    }
+    const DeviceBatch<double> d(batch, Many::Layout::right), again(batch, Many::Layout::right),
+        one_bad(spoilt, Many::Layout::right);
+    const Status status = Trikkos::solve(exec, d.A, d.b, d.x);
+    EXPECT_TRUE(status.ok()) << status.why();
+    EXPECT_TRUE(Trikkos::solve(exec, again.A, again.b, again.b).ok());
+    const Status of_bad = Trikkos::solve(exec, one_bad.A, one_bad.b, one_bad.x);
+    EXPECT_EQ(of_bad.reason, Status::Reason::singular) << of_bad.why();
+    EXPECT_EQ(of_bad.system, bad);
+    EXPECT_EQ(of_bad.row, n / 2);
+    ::Test::copy(again.x, again.b);
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto x = d.solution(k);
+      ASSERT_LE(batch.eta(k, x), 1e-14) << "system " << k;
+      ASSERT_EQ(again.solution(k), x) << "system " << k;
+      if (k != bad) {
+        ASSERT_EQ(one_bad.solution(k), x) << "system " << k;
+      }
+    }
+  }
+}
+
 /// Bit for bit the same, wherever x lies and whoever holds the memory.
 TEST(TEST_CATEGORY, pentadiagonal_workspaces_and_plans_solve_alike) {
   const TEST_EXECSPACE exec;
@@ -419,8 +453,10 @@ void batches_of_every_size() {
     Kokkos::deep_copy(exec, diag, 2.5);
     Kokkos::deep_copy(exec, b, 1.0);
     const Trikkos::Pentadiagonal A{one, one, diag, one, one};
-    EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
-    EXPECT_LE(Trikkos::backward_error(exec, A, x, b), 1e-14);
+    for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::segmented}) {
+      EXPECT_TRUE(Trikkos::solve(exec, A, b, x, Options{}.algorithm(algorithm)).ok());
+      EXPECT_LE(Trikkos::backward_error(exec, A, x, b), 1e-14);
+    }
   }
 }
 TEST(TEST_CATEGORY, pentadiagonal_batches_of_every_size) {

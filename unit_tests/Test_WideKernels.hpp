@@ -47,6 +47,104 @@ class FromCheckpoints {
   Impl::DeviceSystems<T, Exec, WideCarry> m_safe;
 };
 
+/// Without pivoting, and in a stable way what that leaves, as in a call.
+class Watched {
+ public:
+  Watched(const Impl::Shape& shape, const Trikkos::Options& options)
+      : m_shape(Impl::OnChipShape<T, 2>::chunks(shape.n, Impl::scratch_limit)),
+        m_safe(shape, options) {}
+  std::int64_t storage_words() const { return m_safe.storage_words(); }
+  void solve(const Exec& exec, const Impl::Problem<T, 2>& problem) const {
+    const Kokkos::View<T*, Exec> marked("marked", 1);
+    const Kokkos::View<std::int64_t*, Exec> count("count", 1);
+    const Impl::Marks<T> marks{marked.data(), count.data()};
+    Kokkos::parallel_for("Test::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                         Impl::ResetMarks{problem.diagnosis, true, marks.count});
+    Kokkos::parallel_for(
+        "Test::solve_dissected",
+        Kokkos::TeamPolicy<Exec>(exec, 1, m_shape.lanes)
+            .set_scratch_size(0, Kokkos::PerTeam(m_shape.chunk_bytes())),
+        Impl::SolveDissected<T, Impl::Systems<T, 2>>{
+            {problem, m_shape, Impl::SystemTiles(1, m_shape.systems()), false}, marks, true});
+    m_left = to_vector(count)[0] > 0;
+    EXPECT_EQ(m_left, to_vector(marked)[0] == 1);
+    if (m_left) m_safe.solve(exec, problem);
+  }
+  /// Whether the last one was left to the other kernel.
+  bool left() const { return m_left; }
+
+ private:
+  Impl::OnChipShape<T, 2> m_shape;
+  Impl::DeviceSystems<T, Exec, WideCarry> m_safe;
+  mutable bool m_left = false;
+};
+constexpr int dissected_sizes[] = {1,  2,  3,  4,  5,  8,  16, 17,  18,  19, 33,
+                                   34, 35, 36, 67, 68, 69, 70, 100, 136, 137};
+inline Watched watched(int n) { return Watched(Impl::Shape{n, 1, 1}, Trikkos::Options{}); }
+
+TEST(TEST_CATEGORY, wide_kernels_watched) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : dissected_sizes) expect_solved<Watched, 2>(n);
+}
+// Matrices of applications, and random dominant ones, need no second kernel.
+TEST(TEST_CATEGORY, wide_kernels_without_pivoting) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  const auto expect_solved_at_once = [](const HostSystem<2>& A, int stride) {
+    const Watched solver = watched(A.n);
+    const Answer found = solve_with(solver, A, stride);
+    EXPECT_FALSE(solver.left());
+    EXPECT_TRUE(found.status.ok()) << found.status.why();
+    EXPECT_LE(A.backward_error(found.x), 16 * std::numeric_limits<T>::epsilon());
+  };
+  for (const int n : dissected_sizes)
+    for (const int stride : {1, 2}) {
+      SCOPED_TRACE(std::to_string(n) + " rows, stride " + std::to_string(stride));
+      expect_solved_at_once(
+          {n, [](int i, int j) { return T(Impl::random_uniform(2, 3 + j, i) + (j == 0 ? 6 : 0)); }},
+          stride);
+      constexpr T biharmonic[] = {1, -4, 6, -4, 1};
+      expect_solved_at_once({n, [&](int, int j) { return biharmonic[2 + j]; }}, stride);
+      expect_solved_at_once({n, [&](int, int j) { return biharmonic[2 + j] + T(j == 0); }}, stride);
+      // rows and columns of any size, as they come
+      expect_solved_at_once(
+          {n, [&](int i,
+                  int j) { return std::ldexp(biharmonic[2 + j] + T(j == 0), (7 * i) % 41 - 20); }},
+          stride);
+    }
+}
+// A pivot that is next to nothing, wherever it is: in an interior, in a separator, in the last one.
+TEST(TEST_CATEGORY, wide_kernels_find_small_pivots) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {17, 36, 70, 137})
+    for (const T small : {T(0), T(1e-30), T(1e-6), T(1e-3)}) {
+      int left = 0;
+      for (int row = 0; row < n; ++row) {
+        SCOPED_TRACE(std::to_string(n) + " rows, row " + std::to_string(row));
+        // decoupled from the rows before it, so that the pivot stays what it is
+        const HostSystem<2> A(n, [&](int i, int j) {
+          if (i + j < row && i >= row) return T(0);
+          if (i == row && j == 0) return small;
+          return j == 0 ? T(5) : T(1);
+        });
+        const Watched solver = watched(n);
+        const Answer found = solve_with(solver, A);
+        left += solver.left();
+        if (row + 2 < n) {
+          EXPECT_TRUE(solver.left());
+          EXPECT_TRUE(found.status.ok()) << found.status.why();
+        }
+        if (found.status.ok()) {
+          EXPECT_LE(A.backward_error(found.x), 16 * std::numeric_limits<T>::epsilon());
+        }
+      }
+      EXPECT_LE(left, n);
+    }
+}
+TEST(TEST_CATEGORY, wide_kernels_watched_withstand_the_breaker) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {3, 5, 17, 18, 36, 68, 137}) expect_unbroken<Watched, 2>(n);
+}
+
 TEST(TEST_CATEGORY, wide_kernels_on_chip) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {5, 7, 16, 17, 48})

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <impl/Trikkos_BothEnds.hpp>
+#include <impl/Trikkos_DissectedSystems.hpp>
 #include <impl/Trikkos_InterleavedSystems.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_SystemsOnChip.hpp>
@@ -15,6 +16,7 @@
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
 #include <impl/partition/Trikkos_Tile.hpp>
+#include <impl/segmented/Trikkos_WideCarry.hpp>
 
 /// \file
 /// `segmented` and `spike` for systems that fit into the scratch of a team on a device, one or many
@@ -36,7 +38,7 @@ template <class T, class Elimination, bool Interleaved,
           OnChipPhase Phase = OnChipPhase::solve, int Apart = 0>
 struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
   using Base = SystemsOnChip<T, Interleaved, Matrices, Apart>;
-  using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::runs, Base::load;
+  using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::load;
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
 
@@ -60,6 +62,7 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
     const SystemTiles::Tile tile = tiles[member.league_rank()];
     const std::int64_t first = tile.first;
     const int here = tile.count;
+    if (!Base::wants_any(tile)) return;
     if (problem.resets && t == 0) problem.diagnosis.reset();  // long before anything is reported
     T* const bands = team_scratch<T, staging_alignment>(member);
     T* const nodes = bands + shape.bands * shape.band_words();
@@ -77,9 +80,10 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
     // system and partition of this thread
     const int s = Interleaved ? t & (systems - 1) : t >> levels;
     const int p = Interleaved ? t / systems : t & (shape.partitions() - 1);
-    const int left = s < here ? n - p * shape.rows : 0;
+    const bool exists = s < here && Base::is_wanted(first + s);
+    const int left = exists ? n - p * shape.rows : 0;
     const int m = left > shape.rows ? shape.rows : left > 0 ? left : 0;
-    const auto rows = rows_of(bands, s, p * shape.rows, is_padded() && s < here ? shape.rows : m);
+    const auto rows = rows_of(bands, s, p * shape.rows, is_padded() && exists ? shape.rows : m);
     const int apart = Interleaved ? systems : 1;
     T spare[Rows > 0 ? Rows : OnChipShape<T, W>::longest];
     Segment<T, W> mine;
@@ -129,8 +133,7 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
           }
       }
     }
-    Staging<Member>::template store<Interleaved>(
-        member, runs(bands + rhs * shape.band_words(), problem.x.block(first), here, 0, n));
+    Base::store_wanted(member, bands, tile);
   }
 
  private:
@@ -144,6 +147,7 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
     } else {
       const bool periodic = problem.A.first.periodic;
       const Bounds<T, W> ends = solve_root(root, periodic);
+      if (!Base::is_wanted(system)) return ends;
       diagnose_root(problem.diagnosis.of(system, shape.n), root, periodic, ends, shape.n);
       return ends;
     }
@@ -215,6 +219,13 @@ class OnChip {
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     launch<OnChipPhase::solve>(exec, "on_chip", problem, {nullptr}, {nullptr});
   }
+  /// Of contiguous systems those that are marked.
+  template <class Matrices>
+  void solve_marked(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                    const Marks<T>& marks) const {
+    launch<OnChipPhase::solve, false, 0, 0>(exec, "on_chip", problem, {nullptr}, {nullptr},
+                                            OnlyIf{marks.count}, marks.marked);
+  }
   /// Of blocks of larger systems: to the segment of each, and back from what is around it.
   template <class Matrices>
   void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem,
@@ -263,17 +274,19 @@ class OnChip {
     }
     launch_for.template operator()<true, 0>();
   }
-  template <OnChipPhase Phase, bool Interleaved, int Rows, int Apart, class Matrices>
+  template <OnChipPhase Phase, bool Interleaved, int Rows, int Apart, class Matrices,
+            class Gate = Always>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
-              const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds) const {
+              const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds,
+              const Gate& gate = {}, const T* wanted = nullptr) const {
     using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, Rows, Phase, Apart>;
     OnChipShape<T, W> shape = this->shape(Interleaved);
     shape.in_rows = Kernel::in_rows;
     const SystemTiles tiles(problem.slab(), shape.systems());
     Kernel kernel{
-        {problem, shape, tiles, can_load_in_bulk<Interleaved>(problem)}, segments, bounds};
+        {problem, shape, tiles, can_load_in_bulk<Interleaved>(problem), wanted}, segments, bounds};
     if (Phase == OnChipPhase::substitute) kernel.problem.resets = false;
-    launch_on_chip<Elimination>(exec, label, kernel);
+    launch_on_chip<Elimination>(exec, label, kernel, gate);
   }
 
   std::int64_t m_n = 0, m_exactly = 0;
@@ -282,7 +295,8 @@ class OnChip {
 
 /// `segmented` or `spike` on a device: on chip where a team can hold a system, else in two passes;
 /// `segmented` of many short systems by two threads each, of many interleaved ones by one each, or
-/// for each partition.
+/// for each partition. `automatic` solves contiguous systems of W > 1 without pivoting first, and
+/// by `segmented` those of which anything grows.
 template <class T, class Exec, class Elimination>
 class DeviceSystems {
   static constexpr int W = Elimination::half_bandwidth;
@@ -293,16 +307,23 @@ class DeviceSystems {
         m_from_both_ends(shape, options),
         m_wide_from_both_ends(shape, options),
         m_by_threads(shape, options),
-        m_passes(shape, options) {}
+        m_passes(shape, options),
+        m_dissected(shape),
+        m_is_watched(is_stable && W > 1 && options.algorithm() == Algorithm::automatic &&
+                     options.partition_size() == 0 && m_on_chip.fits() && m_dissected.fits()) {}
 
   std::int64_t storage_words() const {
-    return std::max(m_on_chip.fits() ? 0 : m_passes.storage_words(), m_by_threads.storage_words());
+    return std::max({m_on_chip.fits() ? 0 : m_passes.storage_words(), m_by_threads.storage_words(),
+                     std::int64_t(m_is_watched ? 1 : 0)});
   }
-  std::int64_t shared_words() const { return m_by_threads.shared_words(); }
+  std::int64_t shared_words() const {
+    return std::max(m_by_threads.shared_words(), m_is_watched ? words_of_count : 0);
+  }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
   std::int64_t at_least() const {
-    return std::max<std::int64_t>(m_by_threads.at_least(),
-                                  m_on_chip.fits() ? 1 : m_passes.at_least());
+    constexpr std::int64_t most_watched = 1 << 22;
+    return std::max<std::int64_t>({m_by_threads.at_least(), m_is_watched ? most_watched : 1,
+                                   m_on_chip.fits() ? 1 : m_passes.at_least()});
   }
   /// So many systems of one matrix are better solved at a time: it is read once for all.
   static constexpr std::int64_t at_once = 8;
@@ -314,6 +335,9 @@ class DeviceSystems {
   template <class Matrices = Systems<T, W>>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     const bool interleaved = is_interleaved(problem);
+    if constexpr (watches<Matrices>)
+      if (m_is_watched && !interleaved && m_dissected.is_for(problem))
+        return solve_watched(exec, problem);
     if constexpr (decltype(m_from_both_ends)::is_for_it)
       if (interleaved && m_from_both_ends.is_for(problem))
         return m_from_both_ends.solve(exec, problem);
@@ -332,11 +356,32 @@ class DeviceSystems {
   }
 
  private:
+  /// Whether the elimination is that of `segmented`.
+  static constexpr bool is_stable = std::is_same_v<Elimination, WideCarry<W>>;
+  template <class Matrices>
+  static constexpr bool watches = is_stable&& W > 1 && !ComputedMatrices<Matrices>;
+  static constexpr std::int64_t words_of_count = 2;  // of any scalar hold a 64-bit number
+
+  template <class Matrices>
+  void solve_watched(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
+    const Marks<T> marks{problem.storage + words_of_count,
+                         reinterpret_cast<std::int64_t*>(problem.storage)};
+    m_dissected.solve(exec, problem, marks);
+    Problem<T, W, Matrices> rest = problem;
+    rest.resets = false;
+    if (m_wide_from_both_ends.is_for(problem, false))
+      m_wide_from_both_ends.solve_marked(exec, rest, marks);
+    else
+      m_on_chip.solve_marked(exec, rest, marks);
+  }
+
   OnChip<T, Exec, Elimination> m_on_chip;
   BothEnds<T, Exec, Elimination> m_from_both_ends;
   WideBothEnds<T, Exec, Elimination> m_wide_from_both_ends;
   InterleavedSystems<T, Exec, Elimination> m_by_threads;
   DevicePartitions<T, Exec, Elimination> m_passes;
+  DissectedSystems<T, Exec, W> m_dissected;
+  bool m_is_watched;
 };
 
 }  // namespace Trikkos::Impl

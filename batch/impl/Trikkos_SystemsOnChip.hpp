@@ -10,6 +10,7 @@
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_Staging.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_WideSegment.hpp>
 
 /// \file
@@ -90,8 +91,30 @@ struct OnChipShape {
     return r;
   }
 
+  /// A chunk of up to 17 rows a thread, an odd number, and a word for each system: the tree of
+  /// separators takes the place of rows.
+  static OnChipShape chunks(std::int64_t n_, int granted) {
+    OnChipShape r;
+    if (n_ < 1 || n_ > granted) return r;
+    r.n = static_cast<int>(n_);
+    while (sizeof(T) << r.levels < staging_alignment) ++r.levels;  // so that systems are aligned
+    while (((r.n - 1) >> r.levels) + 1 > longest) ++r.levels;
+    r.rows = std::max(((r.n - 1) >> r.levels) + 1, 2 * W) | 1;
+    r.in_rows = MergeNode<T, W>::words;
+    constexpr int warp = 32;
+    r.lanes = std::max(warp, r.partitions());
+    if (r.lanes > most_lanes || !r.fits_chunks(granted)) r.lanes = 0;
+    return r;
+  }
+  std::size_t chunk_bytes() const {
+    return scratch_bytes() + sizeof(T) * staged_words<T>(systems());
+  }
+
  private:
   OnChipShape() = default;
+  bool fits_chunks(int granted) const {
+    return static_cast<int>(chunk_bytes()) + scratch_reserved(lanes) <= granted;
+  }
   bool fits(int granted) const {
     return static_cast<int>(scratch_bytes()) + scratch_reserved(lanes) <= granted;
   }
@@ -109,12 +132,22 @@ struct SystemsOnChip {
   SystemTiles tiles;  // one a team
   bool in_bulk;       // contiguous systems of bands and b: aligned, equally far apart, long enough;
                       // rows of interleaved ones: aligned
+  const T* wanted = nullptr;  // [system]: those that are zero are left as they are, if given
 
   KOKKOS_FORCEINLINE_FUNCTION int systems() const {
     return Interleaved && Apart > 0 ? Apart : shape.systems();
   }
   KOKKOS_FORCEINLINE_FUNCTION int place(int s, int row) const {
     return Interleaved ? row * systems() + s : s * shape.pitch() + row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_wanted(std::int64_t system) const {
+    if constexpr (W == 1) return true;  // none are marked
+    return wanted == nullptr || wanted[system] != T(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool wants_any(const SystemTiles::Tile& tile) const {
+    bool any = W == 1 || wanted == nullptr;
+    for (int s = 0; s < tile.count && !any; ++s) any = is_wanted(tile.first + s);
+    return any;
   }
   /// Rows [begin, end) of `here` systems; what neighbours in memory are neighbours in a run.
   template <class U>
@@ -147,6 +180,30 @@ struct SystemsOnChip {
     } else {
       load_stored<in_words>(member, staging, bands, tile);
     }
+  }
+  /// x of the tile, from the place of b, but of systems for which !is_one(s). All threads call it.
+  template <int bulk = long_run, class Member, class IsOne>
+  KOKKOS_FORCEINLINE_FUNCTION void store_some(const Member& member, T* bands,
+                                              const SystemTiles::Tile& tile,
+                                              const IsOne& is_one) const {
+    T* const solutions = bands + rhs * shape.band_words();
+    const Vectors<T> x = problem.x.block(tile.first);
+    bool all = true;
+    for (int s = 0; s < tile.count && W > 1; ++s) all = all && is_one(s);
+    if (all)
+      return Staging<Member>::template store<Interleaved, bulk>(
+          member, runs(solutions, x, tile.count, 0, shape.n));
+    member.team_barrier();
+    for (int k = member.team_rank(); k < tile.count * shape.n; k += member.team_size()) {
+      const int s = Interleaved ? k % tile.count : k / shape.n,
+                i = Interleaved ? k / tile.count : k % shape.n;
+      if (is_one(s)) x.data[s * x.system_stride + i * x.row_stride] = solutions[place(s, i)];
+    }
+  }
+  template <int bulk = long_run, class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void store_wanted(const Member& member, T* bands,
+                                                const SystemTiles::Tile& tile) const {
+    store_some<bulk>(member, bands, tile, [&](int s) { return is_wanted(tile.first + s); });
   }
 
  private:
@@ -321,8 +378,8 @@ bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) {
 }
 
 /// Kernel: a `SystemsOnChip`.
-template <class Elimination, class Exec, class Kernel>
-void launch_on_chip(const Exec& exec, const char* label, Kernel kernel) {
+template <class Elimination, class Exec, class Kernel, class Gate = Always>
+void launch_on_chip(const Exec& exec, const char* label, Kernel kernel, const Gate& gate = {}) {
   // of more threads than there are: else registers are hoarded for addresses; wide rows need all
   constexpr int most_threads = Elimination::half_bandwidth > 1 ? 256 : 384;
   using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads, 1>>;
@@ -334,9 +391,9 @@ void launch_on_chip(const Exec& exec, const char* label, Kernel kernel) {
   }
   Kokkos::parallel_for(
       Elimination::label(label),
-      light(Teams(exec, league, kernel.shape.lanes)
+      light(Teams(exec, gate.league(league), kernel.shape.lanes)
                 .set_scratch_size(0, Kokkos::PerTeam(kernel.shape.scratch_bytes()))),
-      kernel);
+      gate.teams(kernel, league));
 }
 
 }  // namespace Trikkos::Impl

@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_WIDEBOTHENDS_HPP
 #define TRIKKOS_IMPL_WIDEBOTHENDS_HPP
 
+#include <impl/Trikkos_DissectedSystems.hpp>
 #include <impl/Trikkos_SystemsOnChip.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
@@ -73,7 +74,7 @@ struct RereadWideRows : StagedRows<T, 0, W> {
 template <class T, class Elimination, bool Interleaved, class Matrices>
 struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
   using Base = SystemsOnChip<T, Interleaved, Matrices>;
-  using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::runs;
+  using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place;
   using Matrix = MatrixOf<Matrices>;
   static constexpr int W = Elimination::half_bandwidth, met = 2 * W;
   using Lone = typename Elimination::template Lone<T>;
@@ -87,6 +88,7 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank(), n = shape.n, systems = shape.systems();
     const SystemTiles::Tile tile = tiles[member.league_rank()];
+    if (!Base::wants_any(tile)) return;
     if (problem.resets && t == 0) problem.diagnosis.reset();  // long before anything is reported
     T* const bands = team_scratch<T, staging_alignment>(member);
     T* const handed = bands + shape.bands * shape.band_words();
@@ -95,7 +97,7 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
 
     const bool is_last = t >= systems;  // the half that ends with the last row
     const int in_tile = is_last ? t - systems : t, front = (n + 1) / 2;
-    const bool exists = in_tile < tile.count;
+    const bool exists = in_tile < tile.count && Base::is_wanted(tile.first + in_tile);
     const int s = exists ? in_tile : 0;
     const int band = is_last ? -shape.band_words() : shape.band_words();
     const Half half{bands + W * shape.band_words() + place(s, is_last ? n - 1 : 0),
@@ -137,9 +139,7 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
         solve_in_segments(bands, tile.first, s);
       }
     }
-    Staging<Member>::template store<Interleaved, bulk>(
-        member,
-        runs(bands + rhs * shape.band_words(), problem.x.block(tile.first), tile.count, 0, n));
+    Base::template store_wanted<bulk>(member, bands, tile);
   }
 
  private:
@@ -283,25 +283,32 @@ class WideBothEnds {
     else
       launch<false>(exec, problem, m_contiguous);
   }
+  /// Of contiguous systems those that are marked.
+  template <class Matrices>
+  requires(is_for_it) void solve_marked(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                                        const Marks<T>& marks) const {
+    launch<false>(exec, problem, m_contiguous, OnlyIf{marks.count}, marks.marked);
+  }
 
  private:
   static constexpr int warp = 32;
 
-  template <bool Interleaved, class Matrices>
-  void launch(const Exec& exec, const Problem<T, W, Matrices>& problem, const OnChip& shape) const {
+  template <bool Interleaved, class Matrices, class Gate = Always>
+  void launch(const Exec& exec, const Problem<T, W, Matrices>& problem, const OnChip& shape,
+              const Gate& gate = {}, const T* wanted = nullptr) const {
     using Kernel = SolveWideFromBothEnds<T, Elimination, Interleaved, Matrices>;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<warp, 1>>;
     Kernel kernel{{problem, shape, SystemTiles(problem.slab(), shape.systems()),
-                   can_load_in_bulk<Interleaved, staging_alignment>(problem)}};
+                   can_load_in_bulk<Interleaved, staging_alignment>(problem), wanted}};
+    const int league = static_cast<int>(kernel.tiles.count(problem.count()));
     kernel.problem.resets = false;
     if (problem.resets)
       Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
-    Kokkos::parallel_for(
-        Elimination::label("from_both_ends"),
-        light(Teams(exec, static_cast<int>(kernel.tiles.count(problem.count())), warp)
-                  .set_scratch_size(0, Kokkos::PerTeam(scratch_bytes(shape)))),
-        kernel);
+    Kokkos::parallel_for(Elimination::label("from_both_ends"),
+                         light(Teams(exec, gate.league(league), warp)
+                                   .set_scratch_size(0, Kokkos::PerTeam(scratch_bytes(shape)))),
+                         gate.teams(kernel, league));
   }
 
   static std::size_t scratch_bytes(const OnChip& shape) {
