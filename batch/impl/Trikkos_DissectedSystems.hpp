@@ -118,6 +118,7 @@ struct SolveDissected : SystemsOnChip<T, false, Matrices> {
       mine = given;
       given = l;
     }
+    barrier(member);  // rows of l are read by the next thread
     given.put(separator(0));
     TRIKKOS_UNROLL(1)
     for (int h = 1; h < partitions; h *= 2) {
