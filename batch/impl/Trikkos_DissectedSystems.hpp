@@ -187,7 +187,7 @@ struct SolveDissected : SystemsOnChip<T, false, Matrices> {
     else
       member.team_barrier();
   }
-  /// Rows 1 x = 0 behind each system, and for those that the team has not.
+  /// Rows 1 x = 0 behind each system.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void pad(const Member& member, T* bands) const {
     const int n = shape.n, more = shape.pitch() - n;

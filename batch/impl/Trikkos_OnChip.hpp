@@ -321,7 +321,7 @@ class DeviceSystems {
   }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
   std::int64_t at_least() const {
-    constexpr std::int64_t most_watched = 1 << 22;
+    constexpr std::int64_t most_watched = 1 << 19;  // that fill a device
     return std::max<std::int64_t>({m_by_threads.at_least(), m_is_watched ? most_watched : 1,
                                    m_on_chip.fits() ? 1 : m_passes.at_least()});
   }
