@@ -37,8 +37,9 @@
 /// not to be, and 72 where x is b.
 ///
 /// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
-/// nonsingular A, for each row by itself (`Scaling::rows`). (Of 4096 contiguous pentadiagonal
-/// systems and more on a device, `automatic` solves those without pivoting in which |L||U| stays
+/// nonsingular A, for each row by itself (`Scaling::rows`). (On a device `automatic` tries LU
+/// without pivoting on contiguous systems that a team's scratch holds, tridiagonal ones that look
+/// dominant, and pentadiagonal ones where there are 4096 or more, and takes that where |L||U| stays
 /// within 8 times each row.) `thomas` only for diagonally dominant
 /// A; elsewhere its Status says `unstable`. Pentadiagonal A are for these two only, one in a
 /// Plan also for `factored` and `thomas`: any other algorithm is an error, inside a kernel it

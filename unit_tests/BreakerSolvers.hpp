@@ -278,7 +278,6 @@ std::vector<int> Solver<T, W>::launch_batch(int count) {
 /// ones, and all are solved once more.
 template <class T, int W>
 std::vector<int> Solver<T, W>::launch_thousands(int count) {
-  using Memory = decltype(m_memory);
   std::vector<int> info(count, 0);
   for_rows_of(m_many, RepeatSystems<T, Memory>{m_many, m_memory, count});
   for (int bad = 0; bad <= count; ++bad) {

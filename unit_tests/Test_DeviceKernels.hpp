@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <DeviceKernels.hpp>
+#include <functional>
 #include <impl/Trikkos_OnChip.hpp>
 #include <impl/partition/Trikkos_BlockChain.hpp>
 #include <impl/partition/Trikkos_BlockMethods.hpp>
@@ -178,10 +179,144 @@ inline void expect_solved_interleaved(int n, int count, Many::Layout layout,
 
 using Carry = Impl::OrthogonalCarry;
 
+/// Contiguous systems in one call, x in the place of b.
+struct ManyAnswers {
+  std::vector<std::vector<T>> x;
+  Trikkos::Status status;
+};
+inline ManyAnswers solve_contiguous(const std::vector<HostSystem<1>>& systems,
+                                    const Trikkos::Options& options) {
+  const int count = static_cast<int>(systems.size()), n = systems.front().n;
+  const Impl::DeviceSystems<T, Exec, Carry> solver(Impl::Shape{n, count, count}, options);
+  const auto pack = [&](const auto& vector_of) {
+    std::vector<T> all;
+    for (const auto& s : systems) {
+      const std::vector<T>& values = vector_of(s);
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return on_device<T, Exec>(all);
+  };
+  Impl::Problem<T> problem{};
+  problem.A = Impl::Systems<T>({}, count);
+  problem.A.first.n = n;
+  problem.A.first.scale_rows = true;
+  Kokkos::View<T*, Exec> band[3];
+  for (int j = 0; j < 3; ++j) {
+    band[j] = pack([&](const HostSystem<1>& s) -> auto& { return s.band[j]; });
+    problem.A.first.band[j] = {band[j].data(), 1};
+    problem.A.stride[j] = n;
+  }
+  const auto x = pack([](const HostSystem<1>& s) -> auto& { return s.b; });
+  problem.b = {x.data(), n, 1};
+  problem.x = {x.data(), n, 1};
+  const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
+  problem.diagnosis = {report.data(), count};
+  problem.resets = true;
+  solver.solve(Exec(), problem);
+  Exec().fence("Test::DeviceKernels: contiguous");
+  ManyAnswers r{{}, Impl::decode(to_vector(report).data(), n)};
+  const auto found = to_vector(x);
+  for (int k = 0; k < count; ++k)
+    r.x.emplace_back(found.begin() + k * n, found.begin() + (k + 1) * n);
+  return r;
+}
+/// tridiag(-1, 2, -1), for any diagonal.
+inline HostSystem<1> laplacian(int n, const std::function<T(int)>& diagonal) {
+  return {n, [&](int i, int j) { return j == 0 ? diagonal(i) : T(-1); }};
+}
+const auto stable = Trikkos::Options{}.algorithm(Trikkos::Algorithm::segmented);
+constexpr int watched_sizes[] = {1, 2, 3, 4, 5, 16, 17, 18, 33, 34, 35, 64, 68, 100, 136, 137, 272};
+
 TEST(TEST_CATEGORY, device_kernels_on_chip) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {2, 3, 7, 14, 15, 16, 17, 18, 33, 64})
     expect_solved<Impl::DeviceSystems<T, Exec, Carry>, 1>(n);
+}
+// Without pivoting: other bits than by rotations, and as good in every row.
+TEST(TEST_CATEGORY, device_kernels_of_dominant_systems) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  int others = 0;
+  for (const int n : watched_sizes) {
+    SCOPED_TRACE(n);
+    std::vector<HostSystem<1>> systems;
+    for (int k = 0; k < 19; ++k)
+      systems.emplace_back(n, [k](int i, int j) {
+        return T(Impl::random_uniform(20 + k, 3 + j, i) + (j == 0 ? 3 : 0));
+      });
+    systems.push_back(laplacian(n, [](int) { return T(2); }));
+    systems.emplace_back(n, [](int i, int j) {  // rows of any size
+      return std::ldexp(T(j == 0 ? 2 : -1), (7 * i) % 41 - 20);
+    });
+    systems.emplace_back(n, [](int, int j) { return T(j < 1 ? 1 : 0); });  // nothing fades
+    systems.emplace_back(n, [](int, int j) { return T(j > -1 ? 1 : 0); });
+    const ManyAnswers found = solve_contiguous(systems, {}),
+                      known = solve_contiguous(systems, stable);
+    EXPECT_TRUE(found.status.ok()) << found.status.why();
+    for (std::size_t k = 0; k < systems.size(); ++k) {
+      EXPECT_LE(systems[k].backward_error(found.x[k]), 8 * std::numeric_limits<T>::epsilon()) << k;
+      others += found.x[k] != known.x[k];
+    }
+  }
+  EXPECT_GE(others, 200);
+}
+// Side by side: what needs pivoting, though it may not look so, has the bits of `segmented`, and
+// what does not has those that it has alone.
+TEST(TEST_CATEGORY, device_kernels_watch_each_system) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : watched_sizes) {
+    SCOPED_TRACE(n);
+    std::vector<HostSystem<1>> systems;
+    std::vector<bool> needs_pivoting;
+    const auto add = [&](const HostSystem<1>& s, bool needs) {
+      systems.push_back(s);
+      needs_pivoting.push_back(needs);
+    };
+    for (int k = 0; k < 5; ++k) {
+      add(laplacian(n, [&](int) { return T(2 + k); }), false);
+      add({n,
+           [&](int i, int j) {  // nobody looks at row 7 before it turns out to be a small pivot
+             return i == 7 && j < 1 ? T(j == 0 ? 1e-6 : 0) : T(j == 0 ? 2 + k : -1);
+           }},
+          n > 8);
+      add(laplacian(n, [&](int) { return T(0.3) * (k + 1); }), n > 2);
+    }
+    const ManyAnswers found = solve_contiguous(systems, {}),
+                      known = solve_contiguous(systems, stable);
+    EXPECT_EQ(found.status.ok(), known.status.ok());
+    for (std::size_t k = 0; k < systems.size(); ++k) {
+      SCOPED_TRACE("system " + std::to_string(k));
+      if (needs_pivoting[k]) {
+        EXPECT_EQ(found.x[k], known.x[k]);
+      }
+      EXPECT_EQ(found.x[k], solve_contiguous({systems[k]}, {}).x[0]);
+    }
+  }
+}
+// Dominant ones that are singular, or not finite, spoil no other.
+TEST(TEST_CATEGORY, device_kernels_find_bad_dominant_systems) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  const int count = 21, bad = 13;
+  for (const int n : {1, 2, 5, 17, 34, 64, 137}) {
+    std::vector<HostSystem<1>> systems(count, laplacian(n, [](int) { return T(2); }));
+    const auto good = solve_contiguous(systems, {}).x;
+    for (const int row : {0, n / 2, n - 1})
+      for (const Reason reason : {Reason::singular, Reason::not_finite}) {
+        SCOPED_TRACE(std::to_string(n) + " rows, row " + std::to_string(row));
+        auto spoilt = systems;
+        if (reason == Reason::singular)
+          spoilt[bad].set_row(row, 0);  // 0 = 0 is dominant, too
+        else
+          spoilt[bad].b[row] = std::nanf("");
+        const ManyAnswers found = solve_contiguous(spoilt, {});
+        EXPECT_EQ(found.status.reason, reason) << found.status.why();
+        EXPECT_EQ(found.status.system, bad);
+        EXPECT_EQ(found.status.row, row);
+        for (int k = 0; k < count; ++k)
+          if (k != bad) {
+            EXPECT_EQ(found.x[k], good[k]) << k;
+          }
+      }
+  }
 }
 // 16, 8 and 4 systems a team; and partitions of 15 and 17 rows, where there is scratch for these.
 TEST(TEST_CATEGORY, device_kernels_interleaved) {

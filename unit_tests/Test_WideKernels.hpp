@@ -6,6 +6,7 @@
 #include <DeviceKernels.hpp>
 #include <impl/Trikkos_OnChip.hpp>
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
+#include <impl/segmented/Trikkos_Segmented.hpp>
 #include <impl/segmented/Trikkos_WideCarry.hpp>
 
 /// \file
@@ -48,26 +49,27 @@ class FromCheckpoints {
 };
 
 /// Without pivoting, and in a stable way what that leaves, as in a call.
+template <int W = 2>
 class Watched {
  public:
   Watched(const Impl::Shape& shape, const Trikkos::Options& options)
-      : m_shape(Impl::OnChipShape<T, 2>::chunks(shape.n, Impl::scratch_limit)),
+      : m_shape(Impl::OnChipShape<T, W>::chunks(shape.n, Impl::scratch_limit)),
         m_safe(shape, options) {
     m_shape.lanes = m_shape.partitions();  // one system a team: a host's has little scratch
   }
   std::int64_t storage_words() const { return m_safe.storage_words(); }
-  void solve(const Exec& exec, const Impl::Problem<T, 2>& problem) const {
+  void solve(const Exec& exec, const Impl::Problem<T, W>& problem) const {
     const Kokkos::View<T*, Exec> marked("marked", 1);
     const Kokkos::View<std::int64_t*, Exec> count("count", 1);
     const Impl::Marks<T> marks{marked.data(), count.data()};
     Kokkos::parallel_for("Test::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                         Impl::ResetMarks{problem.diagnosis, true, marks.count});
+                         Impl::ResetWanted{problem.diagnosis, true, marks.count});
     Kokkos::parallel_for(
         "Test::solve_dissected",
         Kokkos::TeamPolicy<Exec>(exec, 1, m_shape.lanes)
-            .set_scratch_size(0, Kokkos::PerTeam(m_shape.chunk_bytes())),
-        Impl::SolveDissected<T, Impl::Systems<T, 2>>{
-            {problem, m_shape, Impl::SystemTiles(1, m_shape.systems()), false}, marks, true});
+            .set_scratch_size(0, Kokkos::PerTeam(m_shape.scratch_bytes())),
+        Impl::SolveDissected<T, Impl::Systems<T, W>>{
+            {problem, m_shape, Impl::SystemTiles(1, m_shape.systems()), false}, marks});
     m_left = to_vector(count)[0] > 0;
     EXPECT_EQ(m_left, to_vector(marked)[0] == 1);
     if (m_left) m_safe.solve(exec, problem);
@@ -76,8 +78,8 @@ class Watched {
   bool left() const { return m_left; }
 
  private:
-  Impl::OnChipShape<T, 2> m_shape;
-  Impl::DeviceSystems<T, Exec, WideCarry> m_safe;
+  Impl::OnChipShape<T, W> m_shape;
+  Impl::DeviceSystems<T, Exec, Impl::CarryOf<W>> m_safe;
   mutable bool m_left = false;
 };
 constexpr int dissected_sizes[] = {1,  2,  3,  4,  5,  8,  16, 17,  18,  19, 33,
@@ -85,17 +87,17 @@ constexpr int dissected_sizes[] = {1,  2,  3,  4,  5,  8,  16, 17,  18,  19, 33,
 inline int chunk_rows(int n) {
   return Impl::OnChipShape<T, 2>::chunks(n, Impl::scratch_limit).rows;
 }
-inline Watched watched(int n) { return Watched(Impl::Shape{n, 1, 1}, Trikkos::Options{}); }
+inline Watched<> watched(int n) { return {Impl::Shape{n, 1, 1}, Trikkos::Options{}}; }
 
 TEST(TEST_CATEGORY, wide_kernels_watched) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {1, 2, 3, 4, 5, 7, 16, 17, 48}) expect_solved<Watched, 2>(n);
+  for (const int n : {1, 2, 3, 4, 5, 7, 16, 17, 48}) expect_solved<Watched<>, 2>(n);
 }
 // Matrices of applications, and random dominant ones, need no second kernel.
 TEST(TEST_CATEGORY, wide_kernels_without_pivoting) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   const auto expect_solved_at_once = [](const HostSystem<2>& A, int stride) {
-    const Watched solver = watched(A.n);
+    const Watched<> solver = watched(A.n);
     const Answer found = solve_with(solver, A, stride);
     EXPECT_FALSE(solver.left());
     EXPECT_TRUE(found.status.ok()) << found.status.why();
@@ -130,7 +132,7 @@ TEST(TEST_CATEGORY, wide_kernels_find_small_pivots) {
           if (i == row && j == 0) return small;
           return j == 0 ? T(5) : T(1);
         });
-        const Watched solver = watched(n);
+        const Watched<> solver = watched(n);
         const Answer found = solve_with(solver, A);
         // others are not the first of their columns to be eliminated
         const int in_chunk = row % chunk_rows(n);
@@ -146,7 +148,10 @@ TEST(TEST_CATEGORY, wide_kernels_find_small_pivots) {
 }
 TEST(TEST_CATEGORY, wide_kernels_watched_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {17, 36}) expect_unbroken<Watched, 2>(n);
+  for (const int n : {17, 36}) {
+    expect_unbroken<Watched<>, 2>(n);
+    expect_unbroken<Watched<1>, 1>(n);  // tried even if it does not look dominant
+  }
 }
 
 TEST(TEST_CATEGORY, wide_kernels_on_chip) {

@@ -24,6 +24,20 @@
 
 namespace Trikkos::Impl {
 
+/// A row: of the matrix from its left-most diagonal on, and of b.
+template <class T, int W>
+struct BandRow {
+  T a[2 * W + 1], d;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool is_dominant() const {
+    Real<T> others(0);
+    TRIKKOS_UNROLL(2 * W + 1)
+    for (int j = 0; j <= 2 * W; ++j)
+      if (j != W) others += magnitude(a[j]);
+    return others <= magnitude(a[W]);
+  }
+};
+
 /// Rows of a separator, as far as one side goes: of l from the chunks behind it, of r from those
 /// before.
 template <class T, int W>
@@ -158,7 +172,7 @@ class Dissection {
     R norms[W];
     TRIKKOS_UNROLL(W)
     for (int a = 0; a < W; ++a) {
-      const Equation<T, W> row = unit(chunk.equation(is_first ? a : a - W));
+      const BandRow<T, W> row = unit(chunk.equation(is_first ? a : a - W));
       TRIKKOS_UNROLL(W)
       for (int c = 0; c < W; ++c) {
         e[a][c] = c > a || is_first ? T(0) : row.a[2 * W - (a - c > 0 ? a - c : 0)];
@@ -170,10 +184,10 @@ class Dissection {
       norms[a] = R(1);
     }
     const int inner = rows - W;
-    Equation<T, W> next = chunk.equation(0);
+    BandRow<T, W> next = chunk.equation(0);
     TRIKKOS_UNROLL(2)
     for (int i = 0; i < inner; ++i) {
-      const Equation<T, W> row = next;
+      const BandRow<T, W> row = next;
       next = chunk.equation(i + 1);
       const InteriorRow<T, W> mine = eliminate(row, before, norms);
       chunk.keep(i, mine);
@@ -211,7 +225,7 @@ class Dissection {
     }
     TRIKKOS_UNROLL(W)
     for (int a = 0; a < W; ++a) {
-      Equation<T, W> row = unit(a == 0 ? next : chunk.equation(inner + a));
+      BandRow<T, W> row = unit(a == 0 ? next : chunk.equation(inner + a));
       R grown(0);
       TRIKKOS_UNROLL(W)
       for (int c = 0; c < W; ++c) r.other[a][c] = T(0);
@@ -321,14 +335,14 @@ class Dissection {
   static KOKKOS_FORCEINLINE_FUNCTION void raise(Real<T>& most, const Real<T>& v) {
     most = v <= most ? most : v;  // not a number stays
   }
-  static KOKKOS_FORCEINLINE_FUNCTION Real<T> norm(const Equation<T, W>& row) {
+  static KOKKOS_FORCEINLINE_FUNCTION Real<T> norm(const BandRow<T, W>& row) {
     Real<T> sum = magnitude(row.a[0]);
     TRIKKOS_UNROLL(2 * W)
     for (int j = 1; j <= 2 * W; ++j) sum += magnitude(row.a[j]);
     return sum;
   }
   /// Multiplied by a power of two so that its entries sum up to 1 to 2.
-  static KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> unit(Equation<T, W> row) {
+  static KOKKOS_FORCEINLINE_FUNCTION BandRow<T, W> unit(BandRow<T, W> row) {
     const Real<T> scale = scale_for<Real<T>>(exponent_field(norm(row)));
     TRIKKOS_UNROLL(2 * W + 1)
     for (int j = 0; j <= 2 * W; ++j) row.a[j] = row.a[j] * scale;
@@ -336,7 +350,7 @@ class Dissection {
     return row;
   }
   /// A row of an interior, by those before it.
-  KOKKOS_FORCEINLINE_FUNCTION InteriorRow<T, W> eliminate(const Equation<T, W>& row,
+  KOKKOS_FORCEINLINE_FUNCTION InteriorRow<T, W> eliminate(const BandRow<T, W>& row,
                                                           const InteriorRow<T, W> (&before)[W],
                                                           const Real<T> (&norms)[W]) {
     T p = row.a[W], m[W];  // m[d]: in the column d + 1 rows before

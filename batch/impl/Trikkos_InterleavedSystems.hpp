@@ -272,17 +272,6 @@ struct SolveUnsafe : ThreadSystems<T, Elimination, Matrices> {
   }
 };
 
-/// Before any system is found unsafe.
-struct ResetUnsafe {
-  Diagnosis diagnosis;
-  bool resets;
-  std::int64_t* wanted;
-  KOKKOS_INLINE_FUNCTION void operator()(int) const {
-    *wanted = 0;
-    if (resets) diagnosis.reset();
-  }
-};
-
 /// `segmented` for interleaved systems on a device.
 template <class T, class Exec, class Elimination>
 class InterleavedSystems {
@@ -372,7 +361,7 @@ class InterleavedSystems {
       return;
     }
     Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
-                         ResetUnsafe{problem.diagnosis, problem.resets, unsafe_count});
+                         ResetWanted{problem.diagnosis, problem.resets, unsafe_count});
     rest.resets = false;
     using Kernel = SolveFromCheckpoints<T, Elimination, Matrices>;
     const SystemTiles tiles(problem.slab(), m_whole.threads);

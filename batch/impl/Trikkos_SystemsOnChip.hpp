@@ -23,10 +23,11 @@ namespace Trikkos::Impl {
 template <class T, int W = 1>
 struct OnChipShape {
   static constexpr int bands = 2 * W + 2;  // of the matrix, and b
-  static constexpr int default_lanes = 64, most_lanes = 256, longest = 17;
+  static constexpr int default_lanes = 64, most_lanes = 256, longest = 17, warp = 32;
 
   int n = 0, rows = 0, lanes = 0, levels = 0;  // no lanes: a team cannot hold a system
   int in_rows = 0;  // words of a slot of the tree that take the place of rows
+  bool has_marks = false;
 
   /// In so many bytes of scratch; with partitions of a multiple of `multiple` rows, or of so many
   /// rows exactly, if any.
@@ -53,15 +54,19 @@ struct OnChipShape {
   /// Words of a band of a system in scratch: partitions are complete, so that all are equally far
   /// from each other.
   KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows << levels; }
-  /// Scratch: the bands, what the tree needs besides, and what a Staging wants.
+  /// Scratch: the bands, what the tree needs besides, marks of systems, and what a Staging wants.
   KOKKOS_FORCEINLINE_FUNCTION int band_words() const {
     return staged_words<T>(pitch() * systems());
   }
   KOKKOS_FORCEINLINE_FUNCTION int node_words() const {
     return staged_words<T>((MergeNode<T, W>::words - in_rows) * lanes);
   }
+  KOKKOS_FORCEINLINE_FUNCTION int mark_words() const {
+    return has_marks ? staged_words<T>(systems()) : 0;
+  }
   KOKKOS_FORCEINLINE_FUNCTION std::size_t scratch_bytes() const {
-    return sizeof(T) * (bands * band_words() + node_words()) + staging_bytes + staging_alignment;
+    return sizeof(T) * (bands * band_words() + node_words() + mark_words()) + staging_bytes +
+           staging_alignment;
   }
 
   /// Two threads for each of so many systems.
@@ -97,24 +102,25 @@ struct OnChipShape {
     OnChipShape r;
     if (n_ < 1 || n_ > granted) return r;
     r.n = static_cast<int>(n_);
+    r.has_marks = true;
     while (sizeof(T) << r.levels < staging_alignment) ++r.levels;  // so that systems are aligned
     while (((r.n - 1) >> r.levels) + 1 > longest) ++r.levels;
     r.rows = std::max(((r.n - 1) >> r.levels) + 1, 2 * W) | 1;
     r.in_rows = MergeNode<T, W>::words;
-    constexpr int warp = 32;
     r.lanes = std::max(warp, r.partitions());
-    if (r.lanes > most_lanes || !r.fits_chunks(granted)) r.lanes = 0;
+    if (r.lanes > most_lanes || !r.fits(granted)) r.lanes = 0;
     return r;
   }
-  std::size_t chunk_bytes() const {
-    return scratch_bytes() + sizeof(T) * staged_words<T>(systems());
+  /// With marks, and where systems are short, which are many then, in teams of a warp.
+  OnChipShape with_marks() const {
+    OnChipShape r = *this;
+    r.has_marks = true;
+    if (4 * partitions() <= warp) r.lanes = warp;
+    return r;
   }
 
  private:
   OnChipShape() = default;
-  bool fits_chunks(int granted) const {
-    return static_cast<int>(chunk_bytes()) + scratch_reserved(lanes) <= granted;
-  }
   bool fits(int granted) const {
     return static_cast<int>(scratch_bytes()) + scratch_reserved(lanes) <= granted;
   }
@@ -181,6 +187,27 @@ struct SystemsOnChip {
       load_stored<in_words>(member, staging, bands, tile);
     }
   }
+  /// Short systems by 16 bytes, as a warp starts one bulk copy after the other.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_short_or_long(const Member& member, void* arrivals,
+                                                      T* bands,
+                                                      const SystemTiles::Tile& tile) const {
+    constexpr int long_system = 1024;  // bytes
+    if (shape.n * static_cast<int>(sizeof(T)) < long_system)
+      load<true>(member, arrivals, bands, tile);
+    else
+      load(member, arrivals, bands, tile);
+  }
+  /// Rows 1 x = 0 behind each system, which make its last partition complete.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void pad(const Member& member, T* bands) const {
+    const int n = shape.n, more = shape.pitch() - n;
+    for (int k = member.team_rank(); k < systems() * more; k += member.team_size()) {
+      T* const row = bands + place(k / more, n + k % more);
+      TRIKKOS_UNROLL(rhs + 1)
+      for (int j = 0; j <= rhs; ++j) row[j * shape.band_words()] = T(j == W);
+    }
+  }
   /// x of the tile, from the place of b, but of systems for which !is_one(s). All threads call it.
   template <int bulk = long_run, class Member, class IsOne>
   KOKKOS_FORCEINLINE_FUNCTION void store_some(const Member& member, T* bands,
@@ -189,7 +216,7 @@ struct SystemsOnChip {
     T* const solutions = bands + rhs * shape.band_words();
     const Vectors<T> x = problem.x.block(tile.first);
     bool all = true;
-    for (int s = 0; s < tile.count && W > 1; ++s) all = all && is_one(s);
+    for (int s = 0; s < tile.count; ++s) all = all && is_one(s);
     if (all)
       return Staging<Member>::template store<Interleaved, bulk>(
           member, runs(solutions, x, tile.count, 0, shape.n));

@@ -48,6 +48,20 @@ KOKKOS_FORCEINLINE_FUNCTION void warp_barrier() {
 #endif
 }
 
+/// A barrier of a whole team, and whether any of its threads says so.
+template <class Member>
+KOKKOS_FORCEINLINE_FUNCTION bool any_in_team(const Member& member, bool mine) {
+#ifdef __CUDA_ARCH__
+  static_cast<void>(member);
+  return __syncthreads_or(mine) != 0;
+#else
+  int any = mine;
+  member.team_reduce(Kokkos::Max<int>(any));
+  member.team_barrier();
+  return any != 0;
+#endif
+}
+
 }  // namespace Trikkos::Impl
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Staging.hpp>
 
 /// \file
@@ -93,6 +94,17 @@ struct OnlyIf {
     return {kernel, wanted, league};
   }
   int league(int teams) const { return teams < most_teams ? teams : most_teams; }
+};
+
+/// Before anything is wanted.
+struct ResetWanted {
+  Diagnosis diagnosis;
+  bool resets;
+  std::int64_t* wanted;
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    *wanted = 0;
+    if (resets) diagnosis.reset();
+  }
 };
 
 }  // namespace Trikkos::Impl
