@@ -42,9 +42,11 @@ struct SolveWatchedOnChip : SolveOnChip<T, Elimination, false, Matrices, Rows> {
       looks_dominant = looks_dominant & chunk.equation(k).is_dominant();
     if (!looks_dominant) solved[s] = T(0);
     member.team_barrier();
-    if (any_in_team(member, solved[s] != T(0))) {
-      if (!solve_dissected(chunk, member, p, shape.partitions())) solved[s] = T(0);
-      const bool some_failed = any_in_team(member, exists && solved[s] == T(0));
+    const bool is_tried = solved[s] != T(0);
+    if (any_in_team(member, is_tried)) {
+      const bool is_good = solve_dissected(chunk, member, p, shape.partitions()) && is_tried;
+      if (!is_good) solved[s] = T(0);
+      const bool some_failed = any_in_team(member, exists && !is_good);
       const auto is_solved = [&](int k) { return !some_failed || solved[k] != T(0); };
       Stable::store_some(member, bands, tile, is_solved);
       if (!some_failed) return;
