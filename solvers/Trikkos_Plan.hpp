@@ -43,8 +43,7 @@ struct CopyRow {
 /// right-hand side, by 6 operations (9). Factors are used where they promise a backward error of
 /// some units in the last place, as for all diagonally dominant and positive definite matrices (the
 /// latter, if pentadiagonal, of rows of like size); `segmented` solves where not, and `algorithm()`
-/// tells. `Algorithm::thomas` uses them with one thread a right-hand side, 32 bytes an unknown. (Of
-/// pentadiagonal matrices it is for one, in a Plan.)
+/// tells. `Algorithm::thomas` uses them with one thread a right-hand side, 32 bytes an unknown.
 ///
 /// No other algorithm stores factors: reading many matrices again costs a solve 72 bytes an unknown
 /// in double, reading factors of a pivoted elimination would cost 80. What `Scaling::columns` needs
@@ -54,8 +53,10 @@ struct CopyRow {
 ///
 /// Any number of right-hand sides can be solved with one matrix, `rhs_count` at a time, or fewer
 /// where those fill the machine. Memory grows with them: for each in flight `thomas` takes 2 words
-/// a row, `refine` 2 and `verify` 1. So say how many there will be where there are many of few
-/// rows; one at a time is slow then. Many matrices have one right-hand side each.
+/// a row (if A is tridiagonal), `refine` 2 and `verify` 1. So say how many there will be where
+/// there are many of few rows; one at a time is slow then. Many matrices have one right-hand side
+/// each; `thomas` factors many pentadiagonal ones anew in each solve, in 5 words a row, 9 if they
+/// are periodic.
 ///
 /// \tparam half_bandwidth  1 for tridiagonal matrices, 2 for pentadiagonal ones
 template <class T, ExecutionSpace Exec, int half_bandwidth = 1>
@@ -164,12 +165,9 @@ class Plan {
     constexpr auto function = "Trikkos::Plan";
     Impl::check_options(function, options, half_bandwidth, true);
     Impl::check_count(function, "rhs_count", rhs_count);
-    const Algorithm algorithm = options.algorithm();
-    const bool is_wide_thomas = half_bandwidth > 1 && algorithm == Algorithm::thomas;
-    if ((algorithm == Algorithm::factored || is_wide_thomas) && matrices != 1)
+    if (options.algorithm() == Algorithm::factored && matrices != 1)
       throw std::invalid_argument(std::string(function) + ": A has " + std::to_string(matrices) +
-                                  " systems, expected one (algorithm " + name(algorithm) +
-                                  (is_wide_thomas ? ", A is pentadiagonal)" : ")"));
+                                  " systems, expected one (algorithm factored)");
     return {n, count, matrices, true, boundary == Boundary::periodic, matrices == 1};
   }
   void expect_same(std::int64_t n, std::int64_t count, Boundary boundary) const {

@@ -41,9 +41,8 @@
 /// without pivoting on contiguous systems that a team's scratch holds, tridiagonal ones that look
 /// dominant, and pentadiagonal ones where there are 4096 or more, and takes that where |L||U| stays
 /// within 8 times each row.) `thomas` only for diagonally dominant
-/// A; elsewhere its Status says `unstable`. Pentadiagonal A are for these two only, one in a
-/// Plan also for `factored` and `thomas`: any other algorithm is an error, inside a kernel it
-/// aborts.
+/// A; elsewhere its Status says `unstable`. Pentadiagonal A are for these three only, one in a
+/// Plan also for `factored`: any other algorithm is an error, inside a kernel it aborts.
 ///
 /// Errors: wrong types fail to compile; wrong shapes and options throw std::invalid_argument before
 /// anything is launched; bad numbers never throw: x is then Inf or NaN, or flagged by the Status. A
@@ -171,7 +170,8 @@ template <class... Views, class B, class X>
 /// `automatic`, `segmented`, `truncated`, `spike`: 3 words a row and 22 a partition (of 16 rows
 /// unless the options say otherwise); `pcr`: 4 words a row, 5 for a periodic matrix; `thomas`:
 /// none, but 2 words a row for `Corners::sherman_morrison`. For a pentadiagonal matrix
-/// (`half_bandwidth` 2) 5 words a row and 84 a partition. What a backend grants is
+/// (`half_bandwidth` 2) 5 words a row and 84 a partition; `thomas`: 5 words a row, 9 for a periodic
+/// matrix, 7 for `Corners::sherman_morrison`. What a backend grants is
 /// `TeamPolicy::scratch_size_max(0)`: seen were 40 KiB on CUDA (Kokkos 4.6), 32 on OpenMP.
 template <class T, int half_bandwidth = 1>
 KOKKOS_INLINE_FUNCTION constexpr std::size_t team_scratch_bytes(
@@ -188,7 +188,7 @@ KOKKOS_INLINE_FUNCTION constexpr std::size_t team_scratch_bytes(
 
 /// Bytes of memory that one thread needs to solve a system of n rows with these options.
 /// `automatic`, `segmented`, `truncated`, `spike`: 3 words a row and 22 for each 66 rows; others as
-/// a team. For a pentadiagonal matrix 5 words a row and 84 for each 66 rows.
+/// a team. For a pentadiagonal matrix 5 words a row and 84 for each 66 rows; `thomas` as a team.
 template <class T, int half_bandwidth = 1>
 KOKKOS_INLINE_FUNCTION constexpr std::size_t thread_memory_bytes(
     std::int64_t n, const Options& options = {}, Boundary boundary = Boundary::open) {
@@ -224,8 +224,8 @@ template <BandMatrix Matrix, class B, class X, ViewType Memory>
 
 /// Inside a kernel: the team solves one system with the algorithm of the options: `automatic`,
 /// `segmented`, `spike` or `pcr` with all its threads, in scratch of `team_scratch_bytes`, or
-/// `thomas` on one of them, without. All threads must call; x is ready for all of them on return,
-/// and the scratch is free again. Aborts where the scratch is too small.
+/// `thomas` on one of them, without if A is tridiagonal. All threads must call; x is ready for all
+/// of them on return, and the scratch is free again. Aborts where the scratch is too small.
 ///
 /// Options made in the kernel, `Trikkos::Options{}.algorithm(Trikkos::Algorithm::pcr)`, are
 /// constants to the compiler: the other algorithms are left out, and with them half of the

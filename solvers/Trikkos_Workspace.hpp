@@ -36,7 +36,8 @@ class Workspace {
 
   /// For matrices of A's size and any number of right-hand sides: as many as b has, or
   /// as it takes to fill the machine, are solved at a time, and `bytes()` grows with them.
-  /// Allocates; reads no values.
+  /// `thomas` has the factors of pentadiagonal matrices there, up to 9 words a row: of one if A is
+  /// one. (Many matrices are then solved one after the other.) Allocates; reads no values.
   /// \throws std::invalid_argument for bad shapes or options
   template <BandMatrix Matrix, class B>
   requires(Matrix::half_bandwidth == half_bandwidth)

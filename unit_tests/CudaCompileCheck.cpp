@@ -151,7 +151,8 @@ struct InsideKernels {
                                        Trikkos::Options{}.algorithm(Trikkos::Algorithm::thomas));
     const Trikkos::KernelFactors<T, 2> wide(x, 100, lu.options());
     const Trikkos::Pentadiagonal five{b, b, b, b, b};
-    return Trikkos::factor(member, five, wide) + Trikkos::solve(Trikkos::this_thread, wide, b, b) +
+    return Trikkos::solve(member, five, b, b, lu.options()) + Trikkos::factor(member, five, wide) +
+           Trikkos::solve(Trikkos::this_thread, wide, b, b) +
            Trikkos::factor(member, A, rotations) + Trikkos::factor(Trikkos::this_thread, A, lu) +
            Trikkos::solve(Trikkos::this_thread, rotations, b, b) +
            Trikkos::solve(Trikkos::this_thread, lu, b, b);

@@ -242,6 +242,7 @@ TEST(TEST_CATEGORY, axes_of_long_lines) {
 TEST(TEST_CATEGORY, axes_pentadiagonal) {
   expect_cube<double, 2>({5, 7, 33});
   expect_cube<double, 2>({17, 9, 4}, {}, Boundary::periodic);
+  expect_cube<double, 2>({3, 2, 300}, Options{}.algorithm(Algorithm::thomas), Boundary::periodic);
 }
 TEST(TEST_CATEGORY, axes_other_scalars) {
   expect_cube<float>({5, 9, 35});

@@ -251,6 +251,40 @@ void expect_contract(std::int64_t largest) {
   }
 }
 
+// Five diagonals: one matrix and many, more than are in flight at a time.
+template <class Exec>
+void expect_contract_of_pentadiagonal_matrices() {
+  const Exec exec = other_instance<Exec>();
+  for (const auto& options : {Options{}, Options{}.algorithm(Algorithm::thomas),
+                              Options{}.thomas({Trikkos::Corners::sherman_morrison}).refine(1)})
+    for (const auto boundary : {Boundary::open, Boundary::periodic}) {
+      SCOPED_TRACE(std::string(Trikkos::name(options.algorithm())) + ", " +
+                   Trikkos::name(boundary));
+      const Kokkos::View<double**, Exec> off("off", 300, 50), diag("diag", 300, 50),
+          b("b", 300, 50);
+      Kokkos::deep_copy(exec, off, 1.);
+      Kokkos::deep_copy(exec, diag, 9.);
+      Kokkos::deep_copy(exec, b, 1.);
+      const auto expect_kept = [&](const auto& A) {
+        const Trikkos::Workspace work(exec, A, b, options);
+        const Trikkos::Plan plan(exec, A, options, 300);
+        for (const Trace& trace : {watch([&] { Trikkos::solve(exec, work, A, b, b); }),
+                                   watch([&] { Trikkos::solve(exec, plan, b, b); })}) {
+          EXPECT_EQ(waits(trace), Strings{});
+          EXPECT_EQ(foreign_labels(trace), Strings{});
+          EXPECT_EQ(foreign_kernels(trace, device_id(exec)), Strings{});
+          EXPECT_TRUE(has_region(trace, "Trikkos::solve"));
+        }
+        EXPECT_TRUE(work.status(exec).ok());
+        EXPECT_TRUE(plan.status(exec).ok());
+      };
+      expect_kept(Trikkos::Pentadiagonal{off, off, diag, off, off, boundary});
+      const auto one = [](const auto& v) { return Kokkos::subview(v, 0, Kokkos::ALL); };
+      expect_kept(
+          Trikkos::Pentadiagonal{one(off), one(off), one(diag), one(off), one(off), boundary});
+    }
+}
+
 // Systems of different sizes.
 template <class Exec>
 void expect_contract_of_inverse() {
@@ -615,6 +649,9 @@ TEST(TEST_CATEGORY, contract_of_solve_complex) {
   expect_contract<Kokkos::complex<float>, TEST_EXECSPACE>(10007);
 }
 TEST(TEST_CATEGORY, contract_of_inverse) { expect_contract_of_inverse<TEST_EXECSPACE>(); }
+TEST(TEST_CATEGORY, contract_of_pentadiagonal_matrices) {
+  expect_contract_of_pentadiagonal_matrices<TEST_EXECSPACE>();
+}
 TEST(TEST_CATEGORY, contract_of_variable_batch) {
   expect_contract_of_variable_batch<TEST_EXECSPACE>();
 }

@@ -372,9 +372,9 @@ TEST(TEST_CATEGORY, pentadiagonal_errors_say_what_is_wrong) {
   EXPECT_EQ(solve(Pentadiagonal{v, v, v, v, v}, w),
             "Trikkos::solve: b has 9 rows, expected 10 (diag.extent(0))");
   for (const Algorithm algorithm :
-       {Algorithm::spike, Algorithm::pcr, Algorithm::thomas, Algorithm::factored}) {
+       {Algorithm::truncated, Algorithm::spike, Algorithm::pcr, Algorithm::factored}) {
     const std::string sentence = std::string("algorithm is ") + name(algorithm) +
-                                 ", expected automatic or segmented (A is pentadiagonal)";
+                                 ", expected automatic, segmented or thomas (A is pentadiagonal)";
     const auto options = Options{}.algorithm(algorithm);
     const Pentadiagonal A{v, v, v, v, v};
     EXPECT_EQ(solve(A, v, options), "Trikkos::solve: " + sentence);

@@ -141,12 +141,13 @@ inline void check_options(const char* function, const Options& options, int W = 
     if (value < 0) refuse(is(what, value), "at least 0");
   };
   const Algorithm algorithm = options.algorithm();
-  const bool factors =
-      in_plan && (algorithm == Algorithm::factored || algorithm == Algorithm::thomas);
-  if (W > 1 && algorithm != Algorithm::automatic && algorithm != Algorithm::segmented && !factors)
+  const bool is_for_many_diagonals =
+      algorithm == Algorithm::automatic || algorithm == Algorithm::segmented ||
+      algorithm == Algorithm::thomas || (in_plan && algorithm == Algorithm::factored);
+  if (W > 1 && !is_for_many_diagonals)
     refuse(std::string("algorithm is ") + name(algorithm),
            std::string(in_plan ? "automatic, segmented, factored or thomas"
-                               : "automatic or segmented") +
+                               : "automatic, segmented or thomas") +
                " (A is pentadiagonal)");
   const std::string of_algorithm = std::string(" (algorithm ") + name(algorithm) + ")";
   const std::int64_t partition_size = options.partition_size();

@@ -51,8 +51,11 @@ requires(W == 1) KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algo
 template <int W, class F>
 requires(W > 1) KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algorithm,
                                                                  std::int64_t n, const F& f) {
-  if (chosen(algorithm, n) != Algorithm::segmented)
-    Kokkos::abort("Trikkos::solve: expected algorithm automatic or segmented (A is pentadiagonal)");
+  const Algorithm known = chosen(algorithm, n);
+  if (known == Algorithm::thomas) return f(FormsOf<Algorithm::thomas>{});
+  if (known != Algorithm::segmented)
+    Kokkos::abort(
+        "Trikkos::solve: expected algorithm automatic, segmented or thomas (A is pentadiagonal)");
   return f(FormsOf<Algorithm::segmented>{});
 }
 
@@ -91,7 +94,7 @@ requires(W > 1) AnyMethod<T, Exec, W> method(const Shape& shape, const Options& 
     return Call(shape, options);
   };
   switch (chosen<T, Exec, W>(options.algorithm(), shape)) {
-    case Algorithm::thomas:  // of a Plan
+    case Algorithm::thomas:
       return make(FormsOf<Algorithm::thomas>{});
     case Algorithm::factored:
       return make(FormsOf<Algorithm::factored>{});

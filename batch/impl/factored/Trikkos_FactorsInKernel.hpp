@@ -15,15 +15,18 @@
 
 namespace Trikkos::Impl {
 
-/// LU without pivoting.
-template <class T, int W = 1>
+/// LU without pivoting, or that of a periodic matrix without its corners and the correction for
+/// them.
+template <class T, int W, bool corrects>
 class PlainFactors {
+  using FactorsOf = FactorsFor<T, W, corrects>;
+
  public:
   KOKKOS_INLINE_FUNCTION PlainFactors(std::int64_t n, bool periodic, T* data)
-      : m_factors(Factors<T, W>::whole(n, periodic, data)) {}
+      : m_factors(FactorsOf::whole(n, periodic, data)) {}
 
   static KOKKOS_INLINE_FUNCTION constexpr std::int64_t words(std::int64_t n, bool periodic) {
-    return Factors<T, W>::whole(n, periodic, nullptr).words;
+    return FactorsOf::whole(n, periodic, nullptr).words;
   }
   template <class Rows>
   KOKKOS_INLINE_FUNCTION std::int64_t factor(const Rows& A) const {
@@ -35,31 +38,7 @@ class PlainFactors {
   }
 
  private:
-  Factors<T, W> m_factors;
-};
-
-/// The same of a periodic matrix without its corners, and the correction for them.
-template <class T, int W = 1>
-class PlainCorrectedFactors {
- public:
-  KOKKOS_INLINE_FUNCTION PlainCorrectedFactors(std::int64_t n, bool, T* data)
-      : m_factors(n, data) {}
-
-  static KOKKOS_INLINE_FUNCTION constexpr std::int64_t words(std::int64_t n, bool) {
-    return CorrectedFactors<T, W>(n, nullptr).words;
-  }
-  template <class Rows>
-  KOKKOS_INLINE_FUNCTION std::int64_t factor(const Rows& A) const {
-    return factor_rows(A, m_factors);
-  }
-  KOKKOS_INLINE_FUNCTION Real<T> solve(const Strided<const T>& b, const Strided<T>& x) const {
-    sweep(
-        m_factors.open, [&](std::int64_t i) { return b[i]; }, x);
-    return correct(m_factors, x);
-  }
-
- private:
-  CorrectedFactors<T, W> m_factors;
+  FactorsOf m_factors;
 };
 
 /// A type as an argument.
@@ -74,9 +53,8 @@ KOKKOS_INLINE_FUNCTION constexpr auto with_factors(const Options& options, std::
                                                    bool periodic, const F& f) {
   using Orthogonal = std::conditional_t<W == 1, OrthogonalFactors<T>, WideOrthogonalFactors<T, W>>;
   if (options.algorithm() != Algorithm::thomas) return f(As<Orthogonal>{});
-  const bool corrects = options.thomas().corners == Corners::sherman_morrison;
-  if (corrects && periodic && n > W) return f(As<PlainCorrectedFactors<T, W>>{});
-  return f(As<PlainFactors<T, W>>{});
+  if (corrects_corners<W>(options, n, periodic)) return f(As<PlainFactors<T, W, true>>{});
+  return f(As<PlainFactors<T, W, false>>{});
 }
 
 }  // namespace Trikkos::Impl

@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_SHERMANMORRISON_HPP
 #define TRIKKOS_IMPL_SHERMANMORRISON_HPP
 
+#include <Trikkos_Options.hpp>
 #include <impl/factored/Trikkos_FactoredSweep.hpp>
 #include <impl/thomas/Trikkos_Thomas.hpp>
 
@@ -201,7 +202,7 @@ KOKKOS_INLINE_FUNCTION ThomasVerdict solve_by_sherman_morrison(const Bands<T>& A
   return verdict;
 }
 
-// ---- a Plan's one matrix
+// ---- with factors
 
 /// Factors of A', z, the last rows of v, and 1 + v^T z. For W = 1 z is divided by that beforehand.
 /// (For W = 2 rows of z would have errors of its condition number, each row another one.)
@@ -217,6 +218,10 @@ struct CorrectedFactors {
         last_v(data == nullptr ? nullptr : z + W * n),
         corners(data == nullptr ? nullptr : last_v + W * W),
         words(open.words + W * n + W * W + (W > 1 ? CornerMatrix<T, W>::words : 0)) {}
+  /// As `Factors`; it is periodic.
+  KOKKOS_INLINE_FUNCTION static constexpr CorrectedFactors whole(std::int64_t n, bool, T* data) {
+    return {n, data};
+  }
 
   /// Column c.
   KOKKOS_FORCEINLINE_FUNCTION Strided<T> column(int c) const { return {z + c * open.n, 1}; }
@@ -284,6 +289,54 @@ KOKKOS_INLINE_FUNCTION Real<T> correct(const CorrectedFactors<T, W>& factors, co
     probe += finite_probe(v);
   }
   return probe;
+}
+/// As without a correction.
+template <class T, int W, class Right>
+KOKKOS_INLINE_FUNCTION Real<T> sweep(const CorrectedFactors<T, W>& factors, const Right& right,
+                                     const Strided<T>& x) {
+  sweep(factors.open, right, x);
+  return correct(factors, x);
+}
+
+/// Whether the options ask for a correction.
+template <int W>
+KOKKOS_FORCEINLINE_FUNCTION constexpr bool corrects_corners(const Options& options, std::int64_t n,
+                                                            bool periodic) {
+  return periodic && n > W && options.thomas().corners == Corners::sherman_morrison;
+}
+template <class T, int W, bool corrects>
+using FactorsFor = std::conditional_t<corrects, CorrectedFactors<T, W>, Factors<T, W>>;
+
+/// One thread factors. Objects to the first row by which the factors are not to be used, or to the
+/// one that is not finite before it.
+template <class T, int W, class FactorsOf>
+KOKKOS_INLINE_FUNCTION ThomasVerdict factor_watched(const Bands<T, W>& A,
+                                                    const FactorsOf& factors) {
+  const std::int64_t bad = factor_rows(A, factors);
+  Real<T> probe(0);
+  for (std::int64_t i = 0; i <= bad; ++i) {
+    A.for_row(i, [&](std::int64_t, const T& v) { probe += finite_probe(v); });
+    if (!(probe == 0)) return {i, Status::Reason::not_finite};
+  }
+  return {bad, Status::Reason::unstable};
+}
+/// One right-hand side, with memory for the factors. Objects to what is not finite in x, too.
+template <class T, int W, class FactorsOf>
+KOKKOS_INLINE_FUNCTION ThomasVerdict factor_and_solve(const Bands<T, W>& A,
+                                                      const FactorsOf& factors,
+                                                      const Strided<const T>& b,
+                                                      const Strided<T>& x) {
+  ThomasVerdict verdict = factor_watched(A, factors);
+  const auto object = [&](std::int64_t i) { verdict = {i, Status::Reason::not_finite}; };
+  const auto right = [&](std::int64_t i) {
+    const T d = b[i];
+    if (!(finite_probe(d) == 0) && (verdict.row < 0 || i < verdict.row)) object(i);
+    return d;
+  };
+  const Real<T> probe = sweep(factors, right, x);
+  for (std::int64_t i = 0; !(probe == 0) && verdict.row < 0 && i < A.n; ++i)
+    if (!(finite_probe(x[i]) == 0)) object(i);
+  return verdict;
 }
 
 }  // namespace Trikkos::Impl

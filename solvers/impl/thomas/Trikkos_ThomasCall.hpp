@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_THOMASCALL_HPP
 #define TRIKKOS_IMPL_THOMASCALL_HPP
 
+#include <algorithm>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_ThreadMember.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
@@ -12,30 +13,30 @@
 namespace Trikkos::Impl {
 
 /// One thread a system. `corrects`: periodic ones by the formula of Sherman and Morrison.
-template <class T, bool corrects>
+template <class T, bool corrects, int W = 1>
 struct ThomasSweep {
-  Problem<T> problem;
+  Problem<T, W> problem;
+  std::int64_t words;  // of storage for a system
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    const Bands<T> A = problem.A[k];
+    const Bands<T, W> A = problem.A[k];
     const Diagnosis diagnosis = problem.diagnosis.of(k, A.n);
     const Strided<T> x = problem.x[k];
-    auto* const states = reinterpret_cast<ThomasState<T>*>(problem.storage) + k * A.n;
-    const ThomasVerdict verdict = solve(A, problem.b[k], x, states);
+    const ThomasVerdict verdict = solve(A, problem.b[k], x, problem.storage + k * words);
     if (verdict.row >= 0) return diagnosis.report(verdict.reason, verdict.row);
-    for (std::int64_t i = 0; i < A.n; ++i)
-      if (!(finite_probe(x[i]) == 0)) return diagnosis.report_solution(i);
+    if constexpr (W == 1) report_first_not_finite(diagnosis, x, 0, A.n);
   }
 
  private:
-  static KOKKOS_FORCEINLINE_FUNCTION ThomasVerdict solve(const Bands<T>& A,
+  static KOKKOS_FORCEINLINE_FUNCTION ThomasVerdict solve(const Bands<T, W>& A,
                                                          const Strided<const T>& b,
-                                                         const Strided<T>& x,
-                                                         ThomasState<T>* states) {
-    if constexpr (corrects)
-      return solve_by_sherman_morrison(A, b, x, states);
+                                                         const Strided<T>& x, T* memory) {
+    if constexpr (W > 1)
+      return factor_and_solve(A, FactorsFor<T, W, corrects>::whole(A.n, A.periodic, memory), b, x);
+    else if constexpr (corrects)
+      return solve_by_sherman_morrison(A, b, x, reinterpret_cast<ThomasState<T>*>(memory));
     else
-      return Thomas<T>{A}.solve(b, x, states);
+      return Thomas<T>{A}.solve(b, x, reinterpret_cast<ThomasState<T>*>(memory));
   }
 };
 
@@ -43,10 +44,8 @@ struct ThomasSweep {
 /// cuPentConstantBatch).
 template <class T, bool corrects, int W = 1>
 struct ThomasFactoredSweep {
-  using FactorsOf = std::conditional_t<corrects, CorrectedFactors<T, W>, Factors<T, W>>;
-
   Problem<T, W> problem;
-  FactorsOf factors;  // one chunk
+  FactorsFor<T, W, corrects> factors;  // one chunk
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
     const std::int64_t n = problem.n();
@@ -58,80 +57,62 @@ struct ThomasFactoredSweep {
       if (!(finite_probe(d) == 0)) diagnosis.report(Status::Reason::not_finite, i);
       return d;
     };
-    Real<T> probe;
-    if constexpr (corrects) {
-      sweep(factors.open, right, x);
-      probe = correct(factors, x);
-    } else {
-      probe = sweep(factors, right, x);
-    }
+    const Real<T> probe = sweep(factors, right, x);
     if (!(probe == 0)) report_first_not_finite(diagnosis, x, 0, n);
   }
 };
 
 /// Factors of one matrix that are not safe, and why.
-template <class T, int W, class FactorsOf>
+template <class T, bool corrects, int W>
 struct FactorUnsafely {
   Problem<T, W> problem;
-  FactorsOf factors;
+  FactorsFor<T, W, corrects> factors;
 
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
     const Bands<T, W> A = problem.A[0];
-    const std::int64_t bad = factor_rows(A, factors);
-    if (bad < 0) return;
-    Real<T> probe(0);
-    A.for_row(bad, [&](std::int64_t, const T& v) { probe += finite_probe(v); });
-    problem.diagnosis.of(0, A.n).report(
-        probe == 0 ? Status::Reason::unstable : Status::Reason::not_finite, bad);
+    const ThomasVerdict verdict = factor_watched(A, factors);
+    if (verdict.row >= 0) problem.diagnosis.of(0, A.n).report(verdict.reason, verdict.row);
   }
 };
 
-/// `Algorithm::thomas` as a host call. Of W > 1 diagonals on either side it is for a Plan's one
-/// matrix.
+/// `Algorithm::thomas` as a host call. For W > 1 diagonals on either side a system's memory is that
+/// of its factors; where there is one matrix for all, only it is factored.
 template <class T, class Exec, int W = 1>
 class ThomasCall {
  public:
-  ThomasCall(const Shape& shape, const Options& options)
-      : m_shape(shape), m_corrects(options.thomas().corners == Corners::sherman_morrison) {}
+  ThomasCall(const Shape& shape, const Options& options) : m_shape(shape), m_options(options) {}
 
-  std::int64_t storage_words() const { return W == 1 ? 2 * m_shape.n : 0; }
-  std::int64_t shared_words() const { return W == 1 ? 0 : words_of_factors(); }
+  std::int64_t storage_words() const { return shares_storage() ? 0 : words(); }
+  std::int64_t shared_words() const { return shares_storage() ? words() : 0; }
   std::int64_t parallel_items() const { return 1; }
 
   void solve(const Exec& exec, const Problem<T, W>& problem) const {
     reset(exec, problem);
-    if constexpr (W > 1) {
-      if (corrects_factors())
-        factor_and_sweep<true>(exec, problem, corrected(problem.storage));
-      else
-        factor_and_sweep<false>(exec, problem, factors(problem.storage));
-    } else if (m_corrects && problem.A.first.periodic) {
-      Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()),
-                           ThomasSweep<T, true>{problem});
-    } else {
-      Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()),
-                           ThomasSweep<T, false>{problem});
-    }
+    if (is_corrected(problem.A.first.periodic)) return solve_all<true>(exec, problem);
+    solve_all<false>(exec, problem);
   }
 
-  std::int64_t factor_words() const { return can_factor() ? words_of_factors() : 0; }
+  std::int64_t factor_words() const {
+    return can_factor() ? words_of_factors(m_shape.periodic) : 0;
+  }
   bool factor(const Exec& exec, const Systems<T, W>& A, T* memory) const {
     constexpr auto label = "Trikkos::thomas::factor";
     if (!can_factor()) return false;
-    if (corrects_factors()) {
-      const CorrectedFactors<T, W> corrected = this->corrected(memory);
+    if (is_corrected(m_shape.periodic)) {
+      const auto corrected = factors<true>(m_shape.periodic, memory);
       Impl::factor<WithoutCorners<T, W>>(exec, A.first, corrected.open, label);
       Kokkos::parallel_for("Trikkos::thomas::correct", range(exec, 1),
                            CorrectFactors<T, W>{A.first, corrected});
       return judged(exec, corrected.open) != FactorsAre::unsafe;
     }
-    Impl::factor<Bands<T, W>>(exec, A.first, factors(memory), label);
-    return judged(exec, factors(memory)) != FactorsAre::unsafe;
+    const auto plain = factors<false>(m_shape.periodic, memory);
+    Impl::factor<Bands<T, W>>(exec, A.first, plain, label);
+    return judged(exec, plain) != FactorsAre::unsafe;
   }
   void solve_factored(const Exec& exec, const Problem<T, W>& problem, T* memory) const {
     reset(exec, problem);
-    if (corrects_factors()) return sweep_all<true>(exec, problem, corrected(memory));
-    sweep_all<false>(exec, problem, factors(memory));
+    if (is_corrected(m_shape.periodic)) return sweep_all<true>(exec, problem, memory);
+    sweep_all<false>(exec, problem, memory);
   }
 
  private:
@@ -140,52 +121,101 @@ class ThomasCall {
       Kokkos::parallel_for("Trikkos::thomas::reset", range(exec, 1),
                            ResetDiagnosis{problem.diagnosis});
   }
-  template <bool corrects, class FactorsOf>
-  static void sweep_all(const Exec& exec, const Problem<T, W>& problem, const FactorsOf& factors) {
+  template <bool corrects>
+  void solve_all(const Exec& exec, const Problem<T, W>& problem) const {
+    if constexpr (W > 1)
+      if (problem.A.is_shared()) return factor_and_sweep<corrects>(exec, problem);
+    // made for one matrix, it has memory for the factors of one
+    const std::int64_t at_a_time = shares_storage() ? 1 : problem.count();
+    for (std::int64_t first = 0; first < problem.count(); first += at_a_time)
+      Kokkos::parallel_for("Trikkos::thomas", range(exec, at_a_time),
+                           ThomasSweep<T, corrects, W>{problem.block(first, at_a_time), words()});
+  }
+  template <bool corrects>
+  void sweep_all(const Exec& exec, const Problem<T, W>& problem, T* memory) const {
     Kokkos::parallel_for("Trikkos::thomas::factored", range(exec, problem.count()),
-                         ThomasFactoredSweep<T, corrects, W>{problem, factors});
+                         ThomasFactoredSweep<T, corrects, W>{
+                             problem, factors<corrects>(problem.A.first.periodic, memory)});
   }
-  template <bool corrects, class FactorsOf>
-  static void factor_and_sweep(const Exec& exec, const Problem<T, W>& problem,
-                               const FactorsOf& factors) {
-    Kokkos::parallel_for("Trikkos::thomas::factor", range(exec, 1),
-                         FactorUnsafely<T, W, FactorsOf>{problem, factors});
-    sweep_all<corrects>(exec, problem, factors);
+  template <bool corrects>
+  void factor_and_sweep(const Exec& exec, const Problem<T, W>& problem) const {
+    if (problem.resets)  // the first of several blocks: its factors serve the others
+      Kokkos::parallel_for(
+          "Trikkos::thomas::factor", range(exec, 1),
+          FactorUnsafely<T, corrects, W>{
+              problem, factors<corrects>(problem.A.first.periodic, problem.storage)});
+    sweep_all<corrects>(exec, problem, problem.storage);
   }
-  std::int64_t words_of_factors() const {
-    return corrects_factors() ? corrected(nullptr).words : factors(nullptr).words;
+
+  std::int64_t words() const {
+    if (W == 1) return 2 * m_shape.n;
+    if (m_shape.is_factored_once) return words_of_factors(m_shape.periodic);
+    return std::max(words_of_factors(false), words_of_factors(true));  // whatever it is to be
   }
+  std::int64_t words_of_factors(bool periodic) const {
+    return is_corrected(periodic) ? factors<true>(periodic, nullptr).words
+                                  : factors<false>(periodic, nullptr).words;
+  }
+  bool shares_storage() const { return W > 1 && m_shape.matrices == 1; }
   bool can_factor() const {
     return m_shape.is_factored_once && m_shape.matrices == 1 && m_shape.n > 0;
   }
-  bool corrects_factors() const { return m_corrects && m_shape.periodic && m_shape.n > W; }
-  Factors<T, W> factors(T* memory) const {
-    return Factors<T, W>::whole(m_shape.n, m_shape.periodic, memory);
+  bool is_corrected(bool periodic) const {
+    return corrects_corners<W>(m_options, m_shape.n, periodic);
   }
-  CorrectedFactors<T, W> corrected(T* memory) const { return {m_shape.n, memory}; }
+  template <bool corrects>
+  FactorsFor<T, W, corrects> factors(bool periodic, T* memory) const {
+    return FactorsFor<T, W, corrects>::whole(m_shape.n, periodic, memory);
+  }
 
   Shape m_shape;
-  bool m_corrects;
+  Options m_options;
 };
 
-/// In a kernel on one thread of the team, without memory but for the formula of Sherman and
-/// Morrison.
+/// In a kernel on one thread of the team. Tridiagonal systems take no memory but for the formula of
+/// Sherman and Morrison, others that of their factors.
 template <>
 struct FormsOf<Algorithm::thomas> {
   template <class T, class Exec, int W = 1>
   using Call = ThomasCall<T, Exec, W>;
 
+  template <int W = 1>
   static KOKKOS_INLINE_FUNCTION constexpr std::int64_t team_words(std::int64_t n,
                                                                   const Options& options,
                                                                   bool periodic) {
-    return corrects(options, periodic) ? 2 * n : 0;
+    const bool corrects = corrects_corners<W>(options, n, periodic);
+    if constexpr (W == 1)
+      return corrects ? 2 * n : 0;
+    else
+      return corrects ? words_of_factors<W, true>(n, periodic)
+                      : words_of_factors<W, false>(n, periodic);
   }
-  template <class T, class Member>
-  static KOKKOS_INLINE_FUNCTION std::int64_t solve_in_team(const Member& member, const Bands<T>& A,
+  template <class T, int W, class Member>
+  static KOKKOS_INLINE_FUNCTION std::int64_t solve_in_team(const Member& member,
+                                                           const Bands<T, W>& A,
                                                            const Strided<const T>& b,
                                                            const Strided<T>& x,
                                                            const Options& options) {
-    if (corrects(options, A.periodic)) return correct_in_scratch(member, A, b, x);
+    const bool corrects = corrects_corners<W>(options, A.n, A.periodic);
+    if constexpr (W > 1)
+      return corrects ? factor_in_scratch<true>(member, A, b, x)
+                      : factor_in_scratch<false>(member, A, b, x);
+    else
+      return corrects ? correct_in_scratch(member, A, b, x) : solve_by_one(member, A, b, x);
+  }
+
+ private:
+  /// Of any scalar as many.
+  template <int W, bool corrects>
+  static KOKKOS_INLINE_FUNCTION constexpr std::int64_t words_of_factors(std::int64_t n,
+                                                                        bool periodic) {
+    return FactorsFor<double, W, corrects>::whole(n, periodic, nullptr).words;
+  }
+
+  template <class T, class Member>
+  static KOKKOS_INLINE_FUNCTION std::int64_t solve_by_one(const Member& member, const Bands<T>& A,
+                                                          const Strided<const T>& b,
+                                                          const Strided<T>& x) {
     if constexpr (std::is_same_v<Member, ThreadMember>) {
       return Thomas<T>{A}.solve(b, x).row;
     } else {
@@ -197,24 +227,34 @@ struct FormsOf<Algorithm::thomas> {
       return info - 1;
     }
   }
-
- private:
   template <class T, class Member>
   static KOKKOS_INLINE_FUNCTION std::int64_t correct_in_scratch(const Member& member,
                                                                 const Bands<T>& A,
                                                                 const Strided<const T>& b,
                                                                 const Strided<T>& x) {
-    const std::int64_t bad = in_scratch<T>(member, 2 * A.n, [&](const auto& team, T* memory) {
-      std::int64_t row = -1;
-      if (team.team_rank() == 0)
-        row = solve_by_sherman_morrison(A, b, x, reinterpret_cast<ThomasState<T>*>(memory)).row;
+    return by_one_in_scratch<T>(member, 2 * A.n, [&](T* memory) {
+      return solve_by_sherman_morrison(A, b, x, reinterpret_cast<ThomasState<T>*>(memory));
+    });
+  }
+  template <bool corrects, class T, int W, class Member>
+  static KOKKOS_INLINE_FUNCTION std::int64_t factor_in_scratch(const Member& member,
+                                                               const Bands<T, W>& A,
+                                                               const Strided<const T>& b,
+                                                               const Strided<T>& x) {
+    const std::int64_t words = words_of_factors<W, corrects>(A.n, A.periodic);
+    return by_one_in_scratch<T>(member, words, [&](T* memory) {
+      return factor_and_solve(A, FactorsFor<T, W, corrects>::whole(A.n, A.periodic, memory), b, x);
+    });
+  }
+  /// f(memory) by one thread. Returns the row that it objects to, to all.
+  template <class T, class Member, class F>
+  static KOKKOS_INLINE_FUNCTION std::int64_t by_one_in_scratch(const Member& member,
+                                                               std::int64_t words, const F& f) {
+    const std::int64_t bad = in_scratch<T>(member, words, [&](const auto& team, T* memory) {
+      const std::int64_t row = team.team_rank() == 0 ? f(memory).row : -1;
       return row < 0 ? Diagnosis::clear : row;
     });
-    return bad < A.n ? bad : -1;
-  }
-  static KOKKOS_FORCEINLINE_FUNCTION constexpr bool corrects(const Options& options,
-                                                             bool periodic) {
-    return periodic && options.thomas().corners == Corners::sherman_morrison;
+    return bad < Diagnosis::clear ? bad : -1;
   }
 };
 
