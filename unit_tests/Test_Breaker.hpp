@@ -203,6 +203,13 @@ TEST(TEST_CATEGORY, breaker_pentadiagonal_factors_in_threads) {
                                  Options{}.thomas({Trikkos::Corners::sherman_morrison})})
     expect_unbroken<2>({options, Level::thread_with_factors}, 60);
 }
+TEST(TEST_CATEGORY, breaker_pentadiagonal_thomas) {
+  for (const Level level :
+       {Level::call, Level::batch, Level::interleaved, Level::team, Level::thread_in_memory})
+    for (const Options& options : {Options{}.algorithm(Algorithm::thomas),
+                                   Options{}.thomas({Trikkos::Corners::sherman_morrison})})
+      expect_unbroken<2>({options, level}, 24);
+}
 TEST(TEST_CATEGORY, breaker_pentadiagonal_in_batches) {
   for (const Level level : {Level::batch, Level::interleaved})
     for (const std::int64_t rows : {0, 2, 3, 15, 17})

@@ -18,8 +18,8 @@ namespace Test::Breaker {
 constexpr const char* usage = R"(usage: %s [option]...
   --seconds=60         in all, divided among the partition sizes
   --seed=1             other seeds search elsewhere
-  --matrix=tridiagonal or pentadiagonal (no spike, pcr, thread; thomas, factored:
-                       plan, thread_with_factors)
+  --matrix=tridiagonal or pentadiagonal (no spike, pcr, thread; factored: plan,
+                       thread_with_factors)
   --algorithm=segmented, spike, pcr, thomas or automatic
   --partition-sizes=2,3,7,8,15,16,31,32,64,66,100,128,512,0    0: what the algorithm chooses
   --scalar=double, float, complex_double or complex_float
@@ -155,10 +155,11 @@ void write(const std::string& file, const Problem<T, W>& found, const std::strin
 inline bool is_possible(const Settings& s) {
   const Method& m = s.method;
   const Algorithm a = m.options.algorithm();
-  const bool by_factors = a == Algorithm::factored || a == Algorithm::thomas;
-  return s.half_bandwidth == 1 ||
-         ((a == Algorithm::segmented || a == Algorithm::automatic) && m.level != Level::thread) ||
-         (by_factors && (is_plan(m.level) || m.level == Level::thread_with_factors));
+  const bool everywhere =
+      a == Algorithm::segmented || a == Algorithm::automatic || a == Algorithm::thomas;
+  const bool with_factors = is_plan(m.level) || m.level == Level::thread_with_factors;
+  return s.half_bandwidth == 1 || (everywhere && m.level != Level::thread) ||
+         (a == Algorithm::factored && with_factors);
 }
 
 /// Returns whether all is well.
