@@ -179,17 +179,18 @@ inline void expect_solved_interleaved(int n, int count, Many::Layout layout,
 
 using Carry = Impl::OrthogonalCarry;
 
-/// Contiguous systems in one call, x in the place of b.
+/// Contiguous systems in one call, x in the place of b; arrays begin `offset` words after a
+/// multiple of 16 bytes.
 struct ManyAnswers {
   std::vector<std::vector<T>> x;
   Trikkos::Status status;
 };
 inline ManyAnswers solve_contiguous(const std::vector<HostSystem<1>>& systems,
-                                    const Trikkos::Options& options) {
+                                    const Trikkos::Options& options, int offset = 0) {
   const int count = static_cast<int>(systems.size()), n = systems.front().n;
   const Impl::DeviceSystems<T, Exec, Carry> solver(Impl::Shape{n, count, count}, options);
   const auto pack = [&](const auto& vector_of) {
-    std::vector<T> all;
+    std::vector<T> all(offset);
     for (const auto& s : systems) {
       const std::vector<T>& values = vector_of(s);
       all.insert(all.end(), values.begin(), values.end());
@@ -203,12 +204,12 @@ inline ManyAnswers solve_contiguous(const std::vector<HostSystem<1>>& systems,
   Kokkos::View<T*, Exec> band[3];
   for (int j = 0; j < 3; ++j) {
     band[j] = pack([&](const HostSystem<1>& s) -> auto& { return s.band[j]; });
-    problem.A.first.band[j] = {band[j].data(), 1};
+    problem.A.first.band[j] = {band[j].data() + offset, 1};
     problem.A.stride[j] = n;
   }
   const auto x = pack([](const HostSystem<1>& s) -> auto& { return s.b; });
-  problem.b = {x.data(), n, 1};
-  problem.x = {x.data(), n, 1};
+  problem.b = {x.data() + offset, n, 1};
+  problem.x = {x.data() + offset, n, 1};
   const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
   problem.diagnosis = {report.data(), count};
   problem.resets = true;
@@ -217,7 +218,7 @@ inline ManyAnswers solve_contiguous(const std::vector<HostSystem<1>>& systems,
   ManyAnswers r{{}, Impl::decode(to_vector(report).data(), n)};
   const auto found = to_vector(x);
   for (int k = 0; k < count; ++k)
-    r.x.emplace_back(found.begin() + k * n, found.begin() + (k + 1) * n);
+    r.x.emplace_back(found.begin() + offset + k * n, found.begin() + offset + (k + 1) * n);
   return r;
 }
 /// tridiag(-1, 2, -1), for any diagonal.
@@ -258,6 +259,30 @@ TEST(TEST_CATEGORY, device_kernels_of_dominant_systems) {
     }
   }
   EXPECT_GE(others, 200);
+}
+// Wherever systems begin, and however far from a multiple of 16 bytes the next one is.
+TEST(TEST_CATEGORY, device_kernels_of_unaligned_systems) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {128, 129, 130, 131, 135, 137, 200, 273})
+    for (const T dominance : {0, 3}) {
+      std::vector<HostSystem<1>> systems;
+      for (int k = 0; k < 23; ++k)
+        systems.emplace_back(n, [&](int i, int j) {
+          return T(Impl::random_uniform(20 + k, 3 + j, i) + (j == 0 ? dominance : 0));
+        });
+      for (const auto& options : {Trikkos::Options{}, stable}) {
+        const auto known = solve_contiguous(systems, options).x;
+        for (const int offset : {0, 1, 2, 3}) {
+          SCOPED_TRACE(std::to_string(n) + " rows, offset " + std::to_string(offset));
+          const ManyAnswers found = solve_contiguous(systems, options, offset);
+          EXPECT_TRUE(found.status.ok()) << found.status.why();
+          EXPECT_EQ(found.x, known);
+          for (std::size_t k = 0; k < systems.size(); ++k) {
+            EXPECT_LE(systems[k].backward_error(found.x[k]), 8 * std::numeric_limits<T>::epsilon());
+          }
+        }
+      }
+    }
 }
 // Side by side: what needs pivoting, though it may not look so, has the bits of `segmented`, and
 // what does not has those that it has alone.

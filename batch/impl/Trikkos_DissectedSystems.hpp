@@ -24,9 +24,9 @@ struct Marks {
   std::int64_t* count;  // of those
 };
 
-template <class T, class Matrices>
-struct SolveDissected : SystemsOnChip<T, false, Matrices> {
-  using Base = SystemsOnChip<T, false, Matrices>;
+template <class T, class Matrices, bool InStep = false>
+struct SolveDissected : SystemsOnChip<T, false, Matrices, 0, InStep> {
+  using Base = SystemsOnChip<T, false, Matrices, 0, InStep>;
   using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place;
   static constexpr int W = Base::W;
 
@@ -36,12 +36,12 @@ struct SolveDissected : SystemsOnChip<T, false, Matrices> {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank(), s = t >> shape.levels, p = t & (shape.partitions() - 1);
     const SystemTiles::Tile tile = tiles[member.league_rank()];
-    T* const bands = team_scratch<T, staging_alignment>(member);
+    T* const scratch = team_scratch<T, staging_alignment>(member);
+    T* const bands = Base::bands_in(scratch, tile);
     T* const failed = bands + shape.bands * shape.band_words();
-    void* const arrivals = failed + shape.mark_words();
     if (p == 0) failed[s] = T(0);
     Base::pad(member, bands);
-    Base::load_short_or_long(member, arrivals, bands, tile);
+    Base::load_short_or_long(member, scratch + shape.words(), bands, tile);
     const ChunkRows<T, W> chunk{bands + W * shape.band_words() + place(s, p * shape.rows),
                                 shape.band_words(), shape.rows};
     if (!solve_dissected(chunk, member, p, shape.partitions())) failed[s] = T(1);
@@ -71,19 +71,28 @@ class DissectedSystems {
              const Marks<T>& marks) const {
     Kokkos::parallel_for("Trikkos::dissected::reset", range(exec, 1),
                          ResetWanted{problem.diagnosis, problem.resets, marks.count});
-    using Kernel = SolveDissected<T, Matrices>;
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 1>>;
-    const Kernel kernel{{problem, m_shape, SystemTiles(problem.slab(), m_shape.systems()),
-                         can_load_in_bulk<false, staging_alignment>(problem)},
-                        marks};
-    Kokkos::parallel_for(
-        "Trikkos::dissected",
-        light(Teams(exec, static_cast<int>(kernel.tiles.count(problem.count())), m_shape.lanes)
-                  .set_scratch_size(0, Kokkos::PerTeam(m_shape.scratch_bytes()))),
-        kernel);
+    if constexpr (OnChipShape<T, W>::each > 1)
+      if (are_to_be_in_step(problem)) return launch<true>(exec, problem, marks);
+    launch<false>(exec, problem, marks);
   }
 
  private:
+  template <bool InStep, class Matrices>
+  void launch(const Exec& exec, const Problem<T, W, Matrices>& problem,
+              const Marks<T>& marks) const {
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 1>>;
+    const OnChipShape<T, W> shape = InStep ? m_shape.in_step() : m_shape;
+    const SolveDissected<T, Matrices, InStep> kernel{
+        {problem, shape, SystemTiles(problem.slab(), shape.systems()),
+         can_load_in_bulk<false, staging_alignment>(problem)},
+        marks};
+    Kokkos::parallel_for(
+        "Trikkos::dissected",
+        light(Teams(exec, static_cast<int>(kernel.tiles.count(problem.count())), shape.lanes)
+                  .set_scratch_size(0, Kokkos::PerTeam(shape.scratch_bytes()))),
+        kernel);
+  }
+
   static constexpr std::int64_t least_systems = 1 << 12;
 
   OnChipShape<T, W> m_shape;

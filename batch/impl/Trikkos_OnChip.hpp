@@ -37,6 +37,10 @@ class OnChip {
   static constexpr int W = Elimination::half_bandwidth;
   static constexpr int sector = 32 / sizeof(T);  // of memory, in words
   static constexpr bool knows_systems = SolveOnChip<T, Elimination, true>::keeps;
+  static constexpr bool watches = std::is_same_v<Elimination, OrthogonalCarry>;
+  template <class Matrices>
+  static constexpr bool steps =
+      watches && !ComputedMatrices<Matrices> && OnChipShape<T, W>::each > 1;
 
  public:
   OnChip(const Shape& shape, const Options& options) {
@@ -100,20 +104,24 @@ class OnChip {
   template <OnChipPhase Phase, class Matrices>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
               const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds) const {
-    const auto launch_for = [&]<bool Interleaved, int Apart>() {
+    const auto launch_for = [&]<bool Interleaved, int Apart, bool InStep = false>() {
       constexpr int longest = OnChipShape<T, W>::longest;
       using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, 0, Phase, Apart>;
       // interleaved doubles gain a tenth, floats lose 5 %
       constexpr bool is_known = Interleaved ? Apart > 0 && sizeof(T) == 8 : true;
       if constexpr (Kernel::pads && Kernel::keeps && is_known && !ComputedMatrices<Matrices>)
         if (shape(Interleaved).rows == longest && !problem.A.first.periodic)
-          return launch<Phase, Interleaved, longest, Apart>(exec, label, problem, segments, bounds);
-      launch<Phase, Interleaved, 0, Apart>(exec, label, problem, segments, bounds);
+          return launch<Phase, Interleaved, longest, Apart, InStep>(exec, label, problem, segments,
+                                                                    bounds);
+      launch<Phase, Interleaved, 0, Apart, InStep>(exec, label, problem, segments, bounds);
     };
     const bool interleaved = is_interleaved(problem);
     if constexpr (Phase == OnChipPhase::solve && watches)
       if (m_watches && !interleaved && !problem.A.first.periodic)
         return launch_watched(exec, label, problem);
+    if constexpr (Phase == OnChipPhase::solve && steps<Matrices>)
+      if (!interleaved && are_to_be_in_step(problem))
+        return launch_for.template operator()<false, 0, true>();
     if (!interleaved) return launch_for.template operator()<false, 0>();
     if constexpr (Phase == OnChipPhase::solve && knows_systems && !ComputedMatrices<Matrices>) {
       const int systems = shape(true).systems();
@@ -123,13 +131,14 @@ class OnChip {
     }
     launch_for.template operator()<true, 0>();
   }
-  template <OnChipPhase Phase, bool Interleaved, int Rows, int Apart, class Matrices,
-            class Gate = Always>
+  template <OnChipPhase Phase, bool Interleaved, int Rows, int Apart, bool InStep = false,
+            class Matrices, class Gate = Always>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
               const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds,
               const Gate& gate = {}, const T* wanted = nullptr) const {
-    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, Rows, Phase, Apart>;
+    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, Rows, Phase, Apart, InStep>;
     OnChipShape<T, W> shape = this->shape(Interleaved);
+    if (InStep) shape = shape.in_step();
     shape.in_rows = Kernel::in_rows;
     const SystemTiles tiles(problem.slab(), shape.systems());
     Kernel kernel{
@@ -137,27 +146,31 @@ class OnChip {
     if (Phase == OnChipPhase::substitute) kernel.problem.resets = false;
     launch_on_chip<Elimination>(exec, label, kernel, gate);
   }
-
   template <class Matrices>
   void launch_watched(const Exec& exec, const char* label,
                       const Problem<T, W, Matrices>& problem) const {
     constexpr int longest = OnChipShape<T, W>::longest;
-    const auto launch_for = [&]<int Rows>() {
-      using Kernel = SolveWatchedOnChip<T, Elimination, Matrices, Rows>;
+    const auto launch_for = [&]<int Rows, bool InStep>() {
+      using Kernel = SolveWatchedOnChip<T, Elimination, Matrices, Rows, InStep>;
       OnChipShape<T, W> shape = this->shape(false).with_marks();
+      if (InStep) shape = shape.in_step();
       shape.in_rows = Kernel::in_rows;
       const SystemTiles tiles(problem.slab(), shape.systems());
       launch_on_chip<Elimination>(
           exec, label,
           Kernel{{{problem, shape, tiles, can_load_in_bulk<false, staging_alignment>(problem)}}});
     };
+    const auto launch_of = [&]<int Rows>() {
+      if constexpr (steps<Matrices>)
+        if (are_to_be_in_step(problem)) return launch_for.template operator()<Rows, true>();
+      launch_for.template operator()<Rows, false>();
+    };
     if (!ComputedMatrices<Matrices> && shape(false).rows == longest)
-      launch_for.template operator()<longest>();
+      launch_of.template operator()<longest>();
     else
-      launch_for.template operator()<0>();
+      launch_of.template operator()<0>();
   }
 
-  static constexpr bool watches = std::is_same_v<Elimination, OrthogonalCarry>;
   std::int64_t m_n = 0, m_exactly = 0;
   bool m_watches, m_fits;
 };

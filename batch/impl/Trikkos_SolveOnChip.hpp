@@ -28,9 +28,9 @@ enum class OnChipPhase : int { solve, reduce, substitute };
 /// no branches then.
 template <class T, class Elimination, bool Interleaved,
           class Matrices = Systems<T, Elimination::half_bandwidth>, int Rows = 0,
-          OnChipPhase Phase = OnChipPhase::solve, int Apart = 0>
-struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
-  using Base = SystemsOnChip<T, Interleaved, Matrices, Apart>;
+          OnChipPhase Phase = OnChipPhase::solve, int Apart = 0, bool InStep = false>
+struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart, InStep> {
+  using Base = SystemsOnChip<T, Interleaved, Matrices, Apart, InStep>;
   using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::load;
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
@@ -55,9 +55,10 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
     if (!Base::wants_any(tile)) return;
     // long before anything is reported
     if (problem.resets && member.team_rank() == 0) problem.diagnosis.reset();
-    T* const bands = team_scratch<T, staging_alignment>(member);
+    T* const scratch = team_scratch<T, staging_alignment>(member);
+    T* const bands = Base::bands_in(scratch, tile);
     if (is_padded()) Base::pad(member, bands);
-    load(member, bands + shape.bands * shape.band_words() + shape.node_words(), bands, tile);
+    load(member, scratch + shape.words(), bands, tile);
     solve(member, bands, tile, [&](int s) { return Base::is_wanted(tile.first + s); });
   }
 
@@ -161,7 +162,9 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart> {
   }
   /// Of the first row of a slot's partition.
   KOKKOS_FORCEINLINE_FUNCTION int slot_place(int slot) const {
-    if constexpr (!Interleaved) return slot * (Rows > 0 ? Rows : shape.rows);
+    if constexpr (!Interleaved)
+      return slot * (Rows > 0 ? Rows : shape.rows) +
+             (InStep ? (slot >> shape.levels) * shape.gap : 0);
     const int s = slot & (this->systems() - 1);
     return (slot - s) * shape.rows + s;
   }

@@ -23,10 +23,12 @@ namespace Trikkos::Impl {
 template <class T, int W = 1>
 struct OnChipShape {
   static constexpr int bands = 2 * W + 2;  // of the matrix, and b
+  static constexpr int each = std::max<int>(staging_alignment / sizeof(T), 1);  // a wide word
   static constexpr int default_lanes = 64, most_lanes = 256, longest = 17, warp = 32;
 
   int n = 0, rows = 0, lanes = 0, levels = 0;  // no lanes: a team cannot hold a system
   int in_rows = 0;  // words of a slot of the tree that take the place of rows
+  int gap = 0;      // words behind the last partition of contiguous systems
   bool has_marks = false;
 
   /// In so many bytes of scratch; with partitions of a multiple of `multiple` rows, or of so many
@@ -53,7 +55,7 @@ struct OnChipShape {
   KOKKOS_FORCEINLINE_FUNCTION int systems() const { return lanes >> levels; }
   /// Words of a band of a system in scratch: partitions are complete, so that all are equally far
   /// from each other.
-  KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows << levels; }
+  KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return (rows << levels) + gap; }
   /// Scratch: the bands, what the tree needs besides, marks of systems, and what a Staging wants.
   KOKKOS_FORCEINLINE_FUNCTION int band_words() const {
     return staged_words<T>(pitch() * systems());
@@ -64,9 +66,11 @@ struct OnChipShape {
   KOKKOS_FORCEINLINE_FUNCTION int mark_words() const {
     return has_marks ? staged_words<T>(systems()) : 0;
   }
+  KOKKOS_FORCEINLINE_FUNCTION int words() const {
+    return bands * band_words() + node_words() + mark_words() + each;
+  }
   KOKKOS_FORCEINLINE_FUNCTION std::size_t scratch_bytes() const {
-    return sizeof(T) * (bands * band_words() + node_words() + mark_words()) + staging_bytes +
-           staging_alignment;
+    return sizeof(T) * words() + staging_bytes + staging_alignment;
   }
 
   /// Two threads for each of so many systems.
@@ -111,6 +115,13 @@ struct OnChipShape {
     if (r.lanes > most_lanes || !r.fits(granted)) r.lanes = 0;
     return r;
   }
+  /// So that contiguous systems are as far from multiples of 16 bytes as in memory, where they are
+  /// packed.
+  OnChipShape in_step() const {
+    OnChipShape r = *this;
+    r.gap = (n - pitch()) & (each - 1);
+    return r;
+  }
   /// With marks, and where systems are short, which are many then, in teams of a warp.
   OnChipShape with_marks() const {
     OnChipShape r = *this;
@@ -122,13 +133,14 @@ struct OnChipShape {
  private:
   OnChipShape() = default;
   bool fits(int granted) const {
-    return static_cast<int>(scratch_bytes()) + scratch_reserved(lanes) <= granted;
+    const int gaps = static_cast<int>(sizeof(T)) * bands * systems() * (each - 1);
+    return static_cast<int>(scratch_bytes()) + gaps + scratch_reserved(lanes) <= granted;
   }
 };
 
 /// What kernels with them share. `Apart`: words between the rows of an interleaved system, as many
-/// as there are systems, where the compiler is to know them.
-template <class T, bool Interleaved, class Matrices, int Apart = 0>
+/// as there are systems, where the compiler is to know them. `InStep`: whether the shape is.
+template <class T, bool Interleaved, class Matrices, int Apart = 0, bool InStep = false>
 struct SystemsOnChip {
   static constexpr int W = MatrixOf<Matrices>::width;
   static constexpr int rhs = 2 * W + 1;  // the band that is b
@@ -143,8 +155,11 @@ struct SystemsOnChip {
   KOKKOS_FORCEINLINE_FUNCTION int systems() const {
     return Interleaved && Apart > 0 ? Apart : shape.systems();
   }
+  KOKKOS_FORCEINLINE_FUNCTION int pitch() const {
+    return (shape.rows << shape.levels) + (InStep ? shape.gap : 0);
+  }
   KOKKOS_FORCEINLINE_FUNCTION int place(int s, int row) const {
-    return Interleaved ? row * systems() + s : s * shape.pitch() + row;
+    return Interleaved ? row * systems() + s : s * pitch() + row;
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_wanted(std::int64_t system) const {
     if constexpr (W == 1) return true;  // none are marked
@@ -154,6 +169,11 @@ struct SystemsOnChip {
     bool any = W == 1 || wanted == nullptr;
     for (int s = 0; s < tile.count && !any; ++s) any = is_wanted(tile.first + s);
     return any;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T* bands_in(T* scratch, const SystemTiles::Tile& tile) const {
+    if (!InStep) return scratch;
+    const auto b = reinterpret_cast<std::uintptr_t>(problem.b.block(tile.first).data);
+    return scratch + b % staging_alignment / sizeof(T);
   }
   /// Rows [begin, end) of `here` systems; what neighbours in memory are neighbours in a run.
   template <class U>
@@ -168,10 +188,9 @@ struct SystemsOnChip {
               v.row_stride,
               v.system_stride};
     else
-      return {band + begin,  v.data + begin * v.row_stride,
-              here,          end - begin,
-              shape.pitch(), v.system_stride,
-              v.row_stride};
+      return {
+          band + begin, v.data + begin * v.row_stride, here, end - begin, pitch(), v.system_stride,
+          v.row_stride};
   }
 
   /// `in_words`: what else goes in bulk, as a warp starts one bulk copy after the other.
@@ -201,7 +220,7 @@ struct SystemsOnChip {
   /// Rows 1 x = 0 behind each system, which make its last partition complete.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void pad(const Member& member, T* bands) const {
-    const int n = shape.n, more = shape.pitch() - n;
+    const int n = shape.n, more = pitch() - n;
     for (int k = member.team_rank(); k < systems() * more; k += member.team_size()) {
       T* const row = bands + place(k / more, n + k % more);
       TRIKKOS_UNROLL(rhs + 1)
@@ -249,7 +268,9 @@ struct SystemsOnChip {
     const int words = shape.band_words(), here = tile.count;
     const Systems<T, W>& A = problem.A;
     constexpr int each = sizeof(WideWord) / sizeof(T);
-    if (Interleaved && in_bulk && here == systems() && here >= each)
+    if (InStep && tile.is_inside)
+      load_in_step(member, staging, bands, tile.first, here);
+    else if (Interleaved && in_bulk && here == systems() && here >= each)
       load_rows(member, staging, bands, tile.first);
     else if (!Interleaved && in_bulk && tile.is_inside && in_words)
       load_in_words(member, staging, bands, tile.first, here);
@@ -334,7 +355,41 @@ struct SystemsOnChip {
                        reinterpret_cast<const WideWord*>(from[j]));
             from[j] += between;
           }
-          to += shape.pitch();
+          to += pitch();
+        }
+      }
+    });
+  }
+  /// By wide words but for a few at the ends of each system. Nothing else looks at the gaps.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_in_step(const Member& member, Staging<Member>& staging,
+                                                T* bands, std::int64_t first, int here) const {
+    constexpr int each = OnChipShape<T, W>::each;
+    const int n = shape.n, words = shape.band_words();
+    const std::int64_t between = problem.b.system_stride;
+    const auto head_of = [&](const T* to) {
+      const auto at = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(T));
+      return smaller(-at & (each - 1), n);
+    };
+    const auto all = [&](int j) { return j < rhs ? problem.A.first.band[j].data : problem.b.data; };
+    staging.load_by_all([&] {
+      for (int k = member.team_rank(); k < here * (rhs + 1); k += member.team_size()) {
+        const int s = k / (rhs + 1), j = k % (rhs + 1);
+        T* const to = bands + j * words + place(s, 0);
+        const T* const from = all(j) + (first + s) * between;
+        const int head = head_of(to), tail = head + (n - head) / each * each;
+        for (int i = 0; i < head; ++i) start_copy(to + i, from + i);
+        for (int i = tail; i < n; ++i) start_copy(to + i, from + i);
+      }
+      for (int s = 0; s < here; ++s) {
+        T* const to = bands + place(s, 0);
+        const int head = head_of(to);
+        for (int i = head + member.team_rank() * each; i + each <= n;
+             i += member.team_size() * each) {
+          TRIKKOS_UNROLL(rhs + 1)
+          for (int j = 0; j <= rhs; ++j)
+            start_copy(reinterpret_cast<WideWord*>(to + j * words + i),
+                       reinterpret_cast<const WideWord*>(all(j) + ((first + s) * between + i)));
         }
       }
     });
@@ -401,6 +456,28 @@ bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) {
     if (Interleaved) return alike && bytes % staging_alignment == 0;
     const std::size_t run = sizeof(T) * static_cast<std::size_t>(problem.n());
     return alike && is_bulk(bytes | run, run, long_enough);
+  }
+}
+
+/// Whether contiguous systems, not the shortest, can be loaded by wide words only where they are
+/// `in_step` in scratch: bands and b are as far from multiples of 16 bytes as each other.
+template <class T, int W, class Matrices>
+bool are_to_be_in_step(const Problem<T, W, Matrices>& problem) {
+  if constexpr (ComputedMatrices<Matrices> || OnChipShape<T, W>::each == 1) {
+    return false;
+  } else {
+    const auto away = [](const Vectors<const T>& v) {
+      return reinterpret_cast<std::uintptr_t>(v.data) % staging_alignment;
+    };
+    const auto bytes = static_cast<std::int64_t>(sizeof(T)) * problem.n();
+    bool alike = problem.slab() == problem.count() && bytes >= long_run;
+    for (int j = 0; j <= 2 * W; ++j) {
+      const Vectors<const T> v = problem.A.band(j);
+      alike = alike && v.row_stride == 1 && v.system_stride == problem.b.system_stride &&
+              away(v) == away(problem.b);
+    }
+    return alike && problem.b.row_stride == 1 &&
+           !can_load_in_bulk<false, staging_alignment>(problem);
   }
 }
 

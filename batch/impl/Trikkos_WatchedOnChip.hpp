@@ -14,19 +14,21 @@
 
 namespace Trikkos::Impl {
 
-template <class T, class Elimination, class Matrices, int Rows>
-struct SolveWatchedOnChip : SolveOnChip<T, Elimination, false, Matrices, Rows> {
-  using Stable = SolveOnChip<T, Elimination, false, Matrices, Rows>;
+template <class T, class Elimination, class Matrices, int Rows, bool InStep>
+struct SolveWatchedOnChip
+    : SolveOnChip<T, Elimination, false, Matrices, Rows, OnChipPhase::solve, 0, InStep> {
+  using Stable = SolveOnChip<T, Elimination, false, Matrices, Rows, OnChipPhase::solve, 0, InStep>;
   using Stable::problem, Stable::shape, Stable::tiles, Stable::place;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const SystemTiles::Tile tile = tiles[member.league_rank()];
     if (problem.resets && member.team_rank() == 0) problem.diagnosis.reset();
-    T* const bands = team_scratch<T, staging_alignment>(member);
+    T* const scratch = team_scratch<T, staging_alignment>(member);
+    T* const bands = Stable::bands_in(scratch, tile);
     T* const solved = bands + shape.bands * shape.band_words() + shape.node_words();
     Stable::pad(member, bands);
-    Stable::load_short_or_long(member, solved + shape.mark_words(), bands, tile);
+    Stable::load_short_or_long(member, scratch + shape.words(), bands, tile);
 
     const int s = member.team_rank() >> shape.levels,
               p = member.team_rank() & (shape.partitions() - 1);
@@ -59,7 +61,7 @@ struct SolveWatchedOnChip : SolveOnChip<T, Elimination, false, Matrices, Rows> {
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void reload(const Member& member, T* bands,
                                           const SystemTiles::Tile& tile, const T* solved) const {
-    const int n = shape.n, pitch = shape.pitch(), band = shape.band_words();
+    const int n = shape.n, pitch = Stable::pitch(), band = shape.band_words();
     member.team_barrier();
     for (int k = member.team_rank(); k < tile.count * pitch; k += member.team_size()) {
       const int s = k / pitch, i = k % pitch;
