@@ -186,14 +186,15 @@ struct ManyAnswers {
   Trikkos::Status status;
 };
 inline ManyAnswers solve_contiguous(const std::vector<HostSystem<1>>& systems,
-                                    const Trikkos::Options& options, int offset = 0) {
-  const int count = static_cast<int>(systems.size()), n = systems.front().n;
+                                    const Trikkos::Options& options, int offset = 0, int gap = 0) {
+  const int count = static_cast<int>(systems.size()), n = systems.front().n, between = n + gap;
   const Impl::DeviceSystems<T, Exec, Carry> solver(Impl::Shape{n, count, count}, options);
   const auto pack = [&](const auto& vector_of) {
     std::vector<T> all(offset);
     for (const auto& s : systems) {
       const std::vector<T>& values = vector_of(s);
       all.insert(all.end(), values.begin(), values.end());
+      all.insert(all.end(), gap, std::nanf(""));
     }
     return on_device<T, Exec>(all);
   };
@@ -205,11 +206,11 @@ inline ManyAnswers solve_contiguous(const std::vector<HostSystem<1>>& systems,
   for (int j = 0; j < 3; ++j) {
     band[j] = pack([&](const HostSystem<1>& s) -> auto& { return s.band[j]; });
     problem.A.first.band[j] = {band[j].data() + offset, 1};
-    problem.A.stride[j] = n;
+    problem.A.stride[j] = between;
   }
   const auto x = pack([](const HostSystem<1>& s) -> auto& { return s.b; });
-  problem.b = {x.data() + offset, n, 1};
-  problem.x = {x.data() + offset, n, 1};
+  problem.b = {x.data() + offset, between, 1};
+  problem.x = {x.data() + offset, between, 1};
   const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
   problem.diagnosis = {report.data(), count};
   problem.resets = true;
@@ -218,7 +219,8 @@ inline ManyAnswers solve_contiguous(const std::vector<HostSystem<1>>& systems,
   ManyAnswers r{{}, Impl::decode(to_vector(report).data(), n)};
   const auto found = to_vector(x);
   for (int k = 0; k < count; ++k)
-    r.x.emplace_back(found.begin() + offset + k * n, found.begin() + offset + (k + 1) * n);
+    r.x.emplace_back(found.begin() + offset + k * between,
+                     found.begin() + offset + k * between + n);
   return r;
 }
 /// tridiag(-1, 2, -1), for any diagonal.
@@ -272,9 +274,11 @@ TEST(TEST_CATEGORY, device_kernels_of_unaligned_systems) {
         });
       for (const auto& options : {Trikkos::Options{}, stable}) {
         const auto known = solve_contiguous(systems, options).x;
-        for (const int offset : {0, 1, 2, 3}) {
-          SCOPED_TRACE(std::to_string(n) + " rows, offset " + std::to_string(offset));
-          const ManyAnswers found = solve_contiguous(systems, options, offset);
+        for (const auto& [offset, gap] :
+             {std::pair{1, 0}, {2, 0}, {3, 0}, {0, 1}, {3, 2}, {1, 3}}) {
+          SCOPED_TRACE(std::to_string(n) + " rows, offset " + std::to_string(offset) + ", gap " +
+                       std::to_string(gap));
+          const ManyAnswers found = solve_contiguous(systems, options, offset, gap);
           EXPECT_TRUE(found.status.ok()) << found.status.why();
           EXPECT_EQ(found.x, known);
           for (std::size_t k = 0; k < systems.size(); ++k) {

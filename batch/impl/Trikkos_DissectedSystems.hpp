@@ -81,7 +81,7 @@ class DissectedSystems {
   void launch(const Exec& exec, const Problem<T, W, Matrices>& problem,
               const Marks<T>& marks) const {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 1>>;
-    const OnChipShape<T, W> shape = InStep ? m_shape.in_step() : m_shape;
+    const OnChipShape<T, W> shape = InStep ? m_shape.in_step(problem.b.system_stride) : m_shape;
     const SolveDissected<T, Matrices, InStep> kernel{
         {problem, shape, SystemTiles(problem.slab(), shape.systems()),
          can_load_in_bulk<false, staging_alignment>(problem)},

@@ -138,7 +138,7 @@ class OnChip {
               const Gate& gate = {}, const T* wanted = nullptr) const {
     using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, Rows, Phase, Apart, InStep>;
     OnChipShape<T, W> shape = this->shape(Interleaved);
-    if (InStep) shape = shape.in_step();
+    if (InStep) shape = shape.in_step(problem.b.system_stride);
     shape.in_rows = Kernel::in_rows;
     const SystemTiles tiles(problem.slab(), shape.systems());
     Kernel kernel{
@@ -153,7 +153,7 @@ class OnChip {
     const auto launch_for = [&]<int Rows, bool InStep>() {
       using Kernel = SolveWatchedOnChip<T, Elimination, Matrices, Rows, InStep>;
       OnChipShape<T, W> shape = this->shape(false).with_marks();
-      if (InStep) shape = shape.in_step();
+      if (InStep) shape = shape.in_step(problem.b.system_stride);
       shape.in_rows = Kernel::in_rows;
       const SystemTiles tiles(problem.slab(), shape.systems());
       launch_on_chip<Elimination>(

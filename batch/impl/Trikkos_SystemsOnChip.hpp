@@ -115,11 +115,11 @@ struct OnChipShape {
     if (r.lanes > most_lanes || !r.fits(granted)) r.lanes = 0;
     return r;
   }
-  /// So that contiguous systems are as far from multiples of 16 bytes as in memory, where they are
-  /// packed.
-  OnChipShape in_step() const {
+  /// So that contiguous systems are as far from multiples of 16 bytes as in memory, where they
+  /// begin `between` words from each other.
+  OnChipShape in_step(std::int64_t between) const {
     OnChipShape r = *this;
-    r.gap = (n - pitch()) & (each - 1);
+    r.gap = static_cast<int>(between - pitch()) & (each - 1);
     return r;
   }
   /// With marks, and where systems are short, which are many then, in teams of a warp.
