@@ -188,7 +188,7 @@ struct ManyAnswers {
 inline ManyAnswers solve_contiguous(const std::vector<HostSystem<1>>& systems,
                                     const Trikkos::Options& options, int offset = 0, int gap = 0) {
   const int count = static_cast<int>(systems.size()), n = systems.front().n, between = n + gap;
-  const Impl::DeviceSystems<T, Exec, Carry> solver(Impl::Shape{n, count, count}, options);
+  const Impl::OnChip<T, Exec, Carry> solver(Impl::Shape{n, count, count}, options, 0);
   const auto pack = [&](const auto& vector_of) {
     std::vector<T> all(offset);
     for (const auto& s : systems) {
@@ -232,8 +232,10 @@ constexpr int watched_sizes[] = {1, 2, 3, 4, 5, 16, 17, 18, 33, 34, 35, 64, 68, 
 
 TEST(TEST_CATEGORY, device_kernels_on_chip) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {2, 3, 7, 14, 15, 16, 17, 18, 33, 64})
+  for (const int n : {2, 3, 7, 14, 15, 16, 17, 18, 33, 64}) {
     expect_solved<Impl::DeviceSystems<T, Exec, Carry>, 1>(n);
+    expect_solved<Impl::OnChip<T, Exec, Carry>, 1>(n, 0);
+  }
 }
 // Without pivoting: other bits than by rotations, and as good in every row.
 TEST(TEST_CATEGORY, device_kernels_of_dominant_systems) {
@@ -368,6 +370,7 @@ TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {2, 33, 61}) expect_unbroken<Impl::BothEnds<T, Exec, Carry>>(n, threads);
   expect_unbroken<Impl::DeviceSystems<T, Exec, Carry>>(64);
+  expect_unbroken<Impl::OnChip<T, Exec, Carry>>(64, 0);
 }
 // One partition, tile, and more of them; one row before and behind their ends.
 TEST(TEST_CATEGORY, device_kernels_in_tiles) {

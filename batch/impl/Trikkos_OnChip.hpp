@@ -43,11 +43,14 @@ class OnChip {
       watches && !ComputedMatrices<Matrices> && OnChipShape<T, W>::each > 1;
 
  public:
-  OnChip(const Shape& shape, const Options& options) {
+  /// Of fewer rows than `least_watched` in all none are tried without pivoting: what must pivot
+  /// after all would take a fifth to a half more time, some microseconds.
+  OnChip(const Shape& shape, const Options& options, std::int64_t least_watched = 1 << 19) {
     const std::int64_t size = options.partition_size();
     if (size > 0) m_exactly = Elimination::rows_in_one_go(std::min(size, shape.n));
     if (size == 0 || shape.count > 1) m_n = shape.n;
-    m_watches = size == 0 && options.algorithm() == Algorithm::automatic;
+    m_watches = size == 0 && options.algorithm() == Algorithm::automatic &&
+                shape.count * shape.n >= least_watched;
     m_fits = this->shape(false).lanes > 0;
   }
   bool fits() const { return m_fits; }
