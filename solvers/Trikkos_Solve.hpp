@@ -39,10 +39,10 @@
 /// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
 /// nonsingular A, for each row by itself (`Scaling::rows`). (On a device `automatic` tries LU
 /// without pivoting on contiguous systems that a team's scratch holds, of 2^19 rows in all
-/// tridiagonal ones that look dominant, and pentadiagonal ones where there are 4096 or more, and takes that where |L||U| stays
-/// within 8 times each row.) `thomas` only for diagonally dominant
-/// A; elsewhere its Status says `unstable`. Pentadiagonal A are for these three only, one in a
-/// Plan also for `factored`: any other algorithm is an error, inside a kernel it aborts.
+/// tridiagonal ones that look dominant, and pentadiagonal ones where there are 4096 or more, and
+/// takes that where |L||U| stays within 8 times each row.) `thomas` only for diagonally dominant A;
+/// elsewhere its Status says `unstable`. Pentadiagonal A are for these three only, one in a Plan
+/// also for `factored`: any other algorithm is an error, inside a kernel it aborts.
 ///
 /// Errors: wrong types fail to compile; wrong shapes and options throw std::invalid_argument before
 /// anything is launched; bad numbers never throw: x is then Inf or NaN, or flagged by the Status. A
