@@ -267,7 +267,7 @@ TEST(TEST_CATEGORY, device_kernels_of_dominant_systems) {
 // Wherever systems begin, and however far from a multiple of 16 bytes the next one is.
 TEST(TEST_CATEGORY, device_kernels_of_unaligned_systems) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {128, 129, 130, 131, 135, 137, 200, 273})
+  for (const int n : {129, 131, 200})
     for (const T dominance : {0, 3}) {
       std::vector<HostSystem<1>> systems;
       for (int k = 0; k < 23; ++k)
@@ -370,7 +370,7 @@ TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {2, 33, 61}) expect_unbroken<Impl::BothEnds<T, Exec, Carry>>(n, threads);
   expect_unbroken<Impl::DeviceSystems<T, Exec, Carry>>(64);
-  expect_unbroken<Impl::OnChip<T, Exec, Carry>>(64, 0);
+  expect_unbroken<Impl::OnChip<T, Exec, Carry>>(33, 0);
 }
 // One partition, tile, and more of them; one row before and behind their ends.
 TEST(TEST_CATEGORY, device_kernels_in_tiles) {
