@@ -52,6 +52,41 @@ TEST(TEST_CATEGORY, batch_counts) {
         expect_solved(make_batch<double>(Gallery::uniform, count, n), Options{}, layout, layout);
 }
 
+/// As many as a device tries without pivoting where they look dominant: every second one does. Each
+/// has the bits that it has among others, and x may be b.
+TEST(TEST_CATEGORY, batch_many_of_which_some_look_dominant) {
+  const TEST_EXECSPACE exec;
+  const std::int64_t count = Trikkos::Impl::is_host_v<TEST_EXECSPACE> ? 40 : 4099, bad = 13;
+  for (const std::int64_t n : {129, 256}) {
+    SCOPED_TRACE(n);
+    auto batch = make_batch<double>(Gallery::uniform_dominant, count, n);
+    for (std::int64_t k = 1; k < count; k += 2)
+      batch.A[k] = gallery<double>(Gallery::uniform, n, 100 + k);
+    auto spoilt = batch;
+    spoilt.A[bad].lower[n / 2] = spoilt.A[bad].diag[n / 2] = spoilt.A[bad].upper[n / 2] = 0;
+    for (std::int64_t k = 1; k < count; k += 2)
+      if (k != bad) spoilt.A[k] = batch.A[k - 1];  // and other neighbours
+    const DeviceBatch<double> d(batch, Layout::right), again(batch, Layout::right),
+        one_bad(spoilt, Layout::right);
+    const auto status = Trikkos::solve(exec, d.A, d.b, d.x);
+    EXPECT_TRUE(status.ok()) << status.why();
+    EXPECT_TRUE(Trikkos::solve(exec, again.A, again.b, again.b).ok());
+    const auto of_bad = Trikkos::solve(exec, one_bad.A, one_bad.b, one_bad.x);
+    EXPECT_EQ(of_bad.reason, Trikkos::Status::Reason::singular) << of_bad.why();
+    EXPECT_EQ(of_bad.system, bad);
+    EXPECT_EQ(of_bad.row, n / 2);
+    ::Test::copy(again.x, again.b);
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto x = d.solution(k);
+      ASSERT_LE(eta_of(batch, k, x, Transpose::none), 1e-14) << "system " << k;
+      ASSERT_EQ(again.solution(k), x) << "system " << k;
+      if (k % 2 == 0) {
+        ASSERT_EQ(one_bad.solution(k), x) << "system " << k;
+      }
+    }
+  }
+}
+
 template <class T>
 void solves_in_every_layout() {
   for (const std::int64_t n : {7, 64, 65, 128, 200, 300}) {
