@@ -170,6 +170,7 @@ struct SystemsOnChip {
     for (int s = 0; s < tile.count && !any; ++s) any = is_wanted(tile.first + s);
     return any;
   }
+  /// The bands of a tile: `InStep` as far from a multiple of 16 bytes as its b is.
   KOKKOS_FORCEINLINE_FUNCTION T* bands_in(T* scratch, const SystemTiles::Tile& tile) const {
     if (!InStep) return scratch;
     const auto b = reinterpret_cast<std::uintptr_t>(problem.b.block(tile.first).data);
