@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 #include <impl/truncated/Trikkos_Windows.hpp>
 
@@ -162,17 +163,6 @@ struct SolveWindow {
   }
 };
 
-struct ResetWindows {
-  Diagnosis diagnosis;
-  bool resets;
-  std::int64_t* refused;
-
-  KOKKOS_INLINE_FUNCTION void operator()(int) const {
-    if (resets) diagnosis.reset();
-    *refused = 0;
-  }
-};
-
 template <class T>
 class DeviceWindows {
   using Tile = TileShape<T, OrthogonalCarry::device_rows>;
@@ -191,7 +181,7 @@ class DeviceWindows {
   void launch(const Exec& exec, const Problem<T>& problem, std::int64_t* refused, T*, T*) const {
     const TileShape<T, 0> shape{Tile{}.lanes(), Tile{}.rows(), Tile{}.levels()};
     Kokkos::parallel_for("Trikkos::truncated::reset", range(exec, 1),
-                         ResetWindows{problem.diagnosis, problem.resets, refused});
+                         ResetWanted{problem.diagnosis, problem.resets, refused});
     if (moves_in_bulk(problem, shape))
       launch(exec, SolveWindow<T, true>{problem, m_windows, m_levels, refused});
     else

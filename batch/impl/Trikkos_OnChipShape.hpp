@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_ONCHIPSHAPE_HPP
+#define TRIKKOS_IMPL_ONCHIPSHAPE_HPP
+
+#include <algorithm>
+#include <impl/Trikkos_Staging.hpp>
+#include <impl/Trikkos_TeamScratch.hpp>
+#include <impl/partition/Trikkos_WideSegment.hpp>
+
+/// \file
+/// How many systems a team of a device holds in its scratch, and where.
+
+namespace Trikkos::Impl {
+
+/// The systems of a team: each has 2^levels of its `lanes` threads, and those `rows` rows each.
+template <class T, int W = 1>
+struct OnChipShape {
+  static constexpr int bands = 2 * W + 2;  // of the matrix, and b
+  static constexpr int each = std::max<int>(staging_alignment / sizeof(T), 1);  // a wide word
+  static constexpr int default_lanes = 64, most_lanes = 256, longest = 17, warp = 32;
+
+  int n = 0, rows = 0, lanes = 0, levels = 0;  // no lanes: a team cannot hold a system
+  int in_rows = 0;  // words of a slot of the tree that take the place of rows
+  int gap = 0;      // words behind the last partition of contiguous systems
+  bool has_marks = false;
+
+  /// In so many bytes of scratch; with partitions of a multiple of `multiple` rows, or of so many
+  /// rows exactly, if any.
+  OnChipShape(std::int64_t n_, bool interleaved, int granted, int multiple,
+              std::int64_t exactly = 0) {
+    if (n_ < 1 || n_ > granted) return;
+    n = static_cast<int>(n_);
+    levels = n > 1 ? 1 : 0;
+    const auto partition = [&] { return (n + partitions() - 1) / partitions(); };
+    const std::int64_t most = exactly > 0 ? exactly : longest;
+    while (partition() > most && partitions() < most_lanes) ++levels;
+    // an odd number of multiples: threads that read rows a power of two apart compete for banks
+    rows = exactly > 0 ? static_cast<int>(exactly)
+                       : multiple * ((std::max(partition(), 2) + multiple - 1) / multiple | 1);
+    lanes = std::max(default_lanes, partitions());
+    // as many systems as memory moves at a time
+    constexpr int line = 128 / sizeof(T);
+    if (interleaved) lanes = std::clamp(line * partitions(), default_lanes, most_lanes);
+    while (!fits(granted) && systems() > 1) lanes /= 2;
+    if (!fits(granted) || partition() > most || rows >= longest + multiple || rows < 2) lanes = 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int partitions() const { return 1 << levels; }
+  KOKKOS_FORCEINLINE_FUNCTION int systems() const { return lanes >> levels; }
+  /// Words of a band of a system in scratch: partitions are complete, so that all are equally far
+  /// from each other.
+  KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return (rows << levels) + gap; }
+  /// Scratch: the bands, what the tree needs besides, marks of systems, and what a Staging wants.
+  KOKKOS_FORCEINLINE_FUNCTION int band_words() const {
+    return staged_words<T>(pitch() * systems());
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int node_words() const {
+    return staged_words<T>((MergeNode<T, W>::words - in_rows) * lanes);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int mark_words() const {
+    return has_marks ? staged_words<T>(systems()) : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int words() const {
+    return bands * band_words() + node_words() + mark_words() + each;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::size_t scratch_bytes() const {
+    return sizeof(T) * words() + staging_bytes + staging_alignment;
+  }
+
+  /// Two threads for each of so many systems.
+  static OnChipShape pairs(std::int64_t n_, int systems) {
+    OnChipShape r;
+    r.n = static_cast<int>(n_);
+    r.levels = 1;
+    // aligned, and an odd multiple: else rows of all systems were in one bank of scratch
+    constexpr int unit = std::max<int>(staging_alignment / (2 * sizeof(T)), 1);
+    r.rows = unit * (((r.n + 1) / 2 + unit - 1) / unit | 1);
+    r.lanes = 2 * systems;
+    return r;
+  }
+  /// Two threads for each system, and as many systems as memory moves at a time, if so much scratch
+  /// holds them; of short systems more.
+  static OnChipShape both_ends(std::int64_t n_, int granted, int most) {
+    OnChipShape r;
+    if (n_ < 1 || n_ > granted) return r;
+    r.n = static_cast<int>(n_);
+    r.levels = 1;
+    r.rows = (r.n + 1) / 2;
+    r.in_rows = MergeNode<T, W>::words - 2;
+    constexpr int line = 128 / sizeof(T);
+    r.lanes = std::min(8 * line, most);
+    while (!r.fits(granted / 2) && r.systems() > line) r.lanes /= 2;
+    if (!r.fits(granted)) r.lanes = 0;
+    return r;
+  }
+
+  /// A chunk of up to 17 rows a thread, an odd number, and a word for each system: the tree of
+  /// separators takes the place of rows.
+  static OnChipShape chunks(std::int64_t n_, int granted) {
+    OnChipShape r;
+    if (n_ < 1 || n_ > granted) return r;
+    r.n = static_cast<int>(n_);
+    r.has_marks = true;
+    while (sizeof(T) << r.levels < staging_alignment) ++r.levels;  // so that systems are aligned
+    while (((r.n - 1) >> r.levels) + 1 > longest) ++r.levels;
+    r.rows = std::max(((r.n - 1) >> r.levels) + 1, 2 * W) | 1;
+    r.in_rows = MergeNode<T, W>::words;
+    r.lanes = std::max(warp, r.partitions());
+    if (r.lanes > most_lanes || !r.fits(granted)) r.lanes = 0;
+    return r;
+  }
+  /// So that contiguous systems are as far from multiples of 16 bytes as in memory, where they
+  /// begin `between` words from each other.
+  OnChipShape in_step(std::int64_t between) const {
+    OnChipShape r = *this;
+    r.gap = static_cast<int>(between - pitch()) & (each - 1);
+    return r;
+  }
+  /// With marks, and where systems are short, which are many then, in teams of a warp.
+  OnChipShape with_marks() const {
+    OnChipShape r = *this;
+    r.has_marks = true;
+    if (4 * partitions() <= warp) r.lanes = warp;
+    return r;
+  }
+
+ private:
+  OnChipShape() = default;
+  bool fits(int granted) const {
+    const int gaps = static_cast<int>(sizeof(T)) * bands * systems() * (each - 1);
+    return static_cast<int>(scratch_bytes()) + gaps + scratch_reserved(lanes) <= granted;
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
