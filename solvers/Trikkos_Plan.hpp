@@ -53,10 +53,10 @@ struct CopyRow {
 ///
 /// Any number of right-hand sides can be solved with one matrix, `rhs_count` at a time, or fewer
 /// where those fill the machine. Memory grows with them: for each in flight `thomas` takes 2 words
-/// a row (if A is tridiagonal), `refine` 2 and `verify` 1. So say how many there will be where
-/// there are many of few rows; one at a time is slow then. Many matrices have one right-hand side
-/// each; `thomas` factors many pentadiagonal ones anew in each solve, in 5 words a row, 9 if they
-/// are periodic.
+/// a row (if A is tridiagonal; on a device one more in all), `refine` 2 and `verify` 1. So say how
+/// many there will be where there are many of few rows; one at a time is slow then. Many matrices
+/// have one right-hand side each; `thomas` factors many pentadiagonal ones anew in each solve, in 5
+/// words a row, 9 if they are periodic.
 ///
 /// \tparam half_bandwidth  1 for tridiagonal matrices, 2 for pentadiagonal ones
 template <class T, ExecutionSpace Exec, int half_bandwidth = 1>

@@ -67,13 +67,14 @@ struct Genes {
     return p;
   }
 
-  /// About as large a diagonal as makes pivoting unnecessary.
-  void make_dominant(Random& random) {
+  /// About as large a diagonal as makes pivoting unnecessary, smaller by a part `less` at most.
+  void make_dominant(Random& random, double less = 0.2) {
     const auto n = static_cast<std::int64_t>(A.size());
     for (std::int64_t i = 0; i < n; ++i) {
       Trikkos::Impl::Real<T> sum = 0;
       for (int j = 1; j <= W; ++j) sum += Kokkos::abs(A.band(-j)[i]) + Kokkos::abs(A.band(j)[i]);
-      A.diag[i] = T(sum) * T(random.below(2) ? 1 : 1 + 0.2 * random.number());
+      const double more = random.below(2) ? 0 : 0.2 * random.number();
+      A.diag[i] = T(sum) * T(1 + std::max(more, -less));
       if (random.below(4) == 0) A.diag[i] = -A.diag[i];
     }
   }
@@ -178,8 +179,14 @@ struct Found {
 template <class T, int W = 1>
 class Climber {
  public:
-  Climber(std::int64_t n, Boundary boundary, Mode mode, bool dominant, std::uint64_t seed)
-      : m_n(n), m_boundary(boundary), m_mode(mode), m_dominant(dominant), m_random(seed) {
+  Climber(std::int64_t n, Boundary boundary, Mode mode, bool dominant, std::uint64_t seed,
+          double less = 0.2)
+      : m_n(n),
+        m_boundary(boundary),
+        m_mode(mode),
+        m_dominant(dominant),
+        m_less(less),
+        m_random(seed) {
     start();
   }
   const Genes<T, W>& next() const { return m_next; }
@@ -201,7 +208,7 @@ class Climber {
  private:
   void start() {
     m_next = Genes<T, W>::random(m_n, m_boundary, m_mode, m_random);
-    if (m_dominant) m_next.make_dominant(m_random);
+    if (m_dominant) m_next.make_dominant(m_random, m_less);
     m_best = m_next;
     m_score = -1;
     m_stuck = 0;
@@ -210,6 +217,7 @@ class Climber {
   Boundary m_boundary;
   Mode m_mode;
   bool m_dominant;  // to start with: others are not for the method
+  double m_less;
   Random m_random;
   Genes<T, W> m_best, m_next;
   double m_score = -1;

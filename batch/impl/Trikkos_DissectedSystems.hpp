@@ -17,13 +17,6 @@
 
 namespace Trikkos::Impl {
 
-/// Systems that are left to a second kernel.
-template <class T>
-struct Marks {
-  T* marked;            // [system]: 1, or 0 for those that are solved
-  std::int64_t* count;  // of those
-};
-
 template <class T, class Matrices, bool InStep = false>
 struct SolveDissected : SystemsOnChip<T, false, Matrices, 0, InStep> {
   using Base = SystemsOnChip<T, false, Matrices, 0, InStep>;
@@ -46,10 +39,7 @@ struct SolveDissected : SystemsOnChip<T, false, Matrices, 0, InStep> {
                                 shape.band_words(), shape.rows};
     if (!solve_dissected(chunk, member, p, shape.partitions())) failed[s] = T(1);
     barrier_of_systems(member, shape.partitions());
-    if (p == 0 && s < tile.count) {
-      marks.marked[tile.first + s] = failed[s];
-      if (failed[s] != T(0)) Kokkos::atomic_inc(marks.count);
-    }
+    if (p == 0 && s < tile.count) marks.mark(tile.first + s, failed[s] != T(0));
     Base::store_some(member, bands, tile, [&](int k) { return failed[k] == T(0); });
   }
 };

@@ -55,6 +55,27 @@ KOKKOS_FORCEINLINE_FUNCTION void start_copy(T* to, const T* from) {
 #endif
 }
 
+/// A word of memory, or `otherwise`. nvcc 13.0 makes a branch of a load that depends on something,
+/// and what is behind one is not on its way together with what is before it.
+template <class T>
+requires std::is_floating_point_v<T> KOKKOS_FORCEINLINE_FUNCTION T load_if(bool wanted,
+                                                                           const T* from,
+                                                                           T otherwise) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 8)
+    asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p ld.global.f64 %0, [%1];}"
+                 : "+d"(otherwise)
+                 : "l"(from), "r"(static_cast<int>(wanted)));
+  else
+    asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p ld.global.f32 %0, [%1];}"
+                 : "+f"(otherwise)
+                 : "l"(from), "r"(static_cast<int>(wanted)));
+  return otherwise;
+#else
+  return wanted ? *from : otherwise;
+#endif
+}
+
 /// `count` runs of `words` words each, in scratch and in memory.
 template <class T>
 struct Runs {

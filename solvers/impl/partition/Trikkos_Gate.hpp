@@ -96,6 +96,18 @@ struct OnlyIf {
   int league(int teams) const { return teams < most_teams ? teams : most_teams; }
 };
 
+/// Systems that are left to a second kernel.
+template <class T>
+struct Marks {
+  T* marked;            // [system]: 1, or 0 for those that are solved
+  std::int64_t* count;  // of those
+
+  KOKKOS_FORCEINLINE_FUNCTION void mark(std::int64_t system, bool is_left) const {
+    marked[system] = T(is_left);
+    if (is_left) Kokkos::atomic_inc(count);
+  }
+};
+
 /// Before anything is wanted.
 struct ResetWanted {
   Diagnosis diagnosis;

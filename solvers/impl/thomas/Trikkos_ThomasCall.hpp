@@ -4,7 +4,9 @@
 #ifndef TRIKKOS_IMPL_THOMASCALL_HPP
 #define TRIKKOS_IMPL_THOMASCALL_HPP
 
+#include <Trikkos_Concepts.hpp>
 #include <algorithm>
+#include <impl/Trikkos_DissectedInRegisters.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_ThreadMember.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
@@ -37,6 +39,17 @@ struct ThomasSweep {
       return solve_by_sherman_morrison(A, b, x, reinterpret_cast<ThomasState<T>*>(memory));
     else
       return Thomas<T>{A}.solve(b, x, reinterpret_cast<ThomasState<T>*>(memory));
+  }
+};
+
+/// Of systems that are marked.
+template <class T>
+struct SweepMarked {
+  ThomasSweep<T, false> sweep;
+  Marks<T> marks;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
+    if (*marks.count > 0 && marks.marked[k] != T(0)) sweep(k);
   }
 };
 
@@ -76,17 +89,25 @@ struct FactorUnsafely {
 };
 
 /// `Algorithm::thomas` as a host call. For W > 1 diagonals on either side a system's memory is that
-/// of its factors; where there is one matrix for all, only it is factored.
+/// of its factors; where there is one matrix for all, only it is factored. On a device interleaved
+/// tridiagonal ones go by chunks first, and one thread each solves what grows there.
 template <class T, class Exec, int W = 1>
 class ThomasCall {
  public:
   ThomasCall(const Shape& shape, const Options& options) : m_shape(shape), m_options(options) {}
 
-  std::int64_t storage_words() const { return shares_storage() ? 0 : words(); }
-  std::int64_t shared_words() const { return shares_storage() ? words() : 0; }
+  std::int64_t storage_words() const {
+    return shares_storage() ? 0 : words() + (is_dissected() ? 1 : 0);
+  }
+  std::int64_t shared_words() const {
+    return shares_storage() ? words() : is_dissected() ? words_of_count : 0;
+  }
   std::int64_t parallel_items() const { return 1; }
 
   void solve(const Exec& exec, const Problem<T, W>& problem) const {
+    if constexpr (dissects)
+      if (is_dissected() && Dissected(m_shape).is_for(problem))
+        return solve_dissected(exec, problem);
     reset(exec, problem);
     if (is_corrected(problem.A.first.periodic)) return solve_all<true>(exec, problem);
     solve_all<false>(exec, problem);
@@ -116,6 +137,25 @@ class ThomasCall {
   }
 
  private:
+  using Dissected = DissectedInRegisters<T, Exec>;
+  static constexpr bool dissects = W == 1 && std::is_floating_point_v<T> && !is_host_v<Exec>;
+  static constexpr std::int64_t words_of_count = 2;  // of any scalar hold a 64-bit number
+
+  bool is_dissected() const {
+    if constexpr (dissects)
+      return m_shape.matrices == m_shape.count && Dissected(m_shape).fits();
+    else
+      return false;
+  }
+  void solve_dissected(const Exec& exec, const Problem<T>& problem) const {
+    const Marks<T> marks{problem.storage + words_of_count,
+                         reinterpret_cast<std::int64_t*>(problem.storage)};
+    Dissected(m_shape).solve(exec, "Trikkos::thomas", problem, marks);
+    Problem<T> rest = problem;
+    rest.storage = marks.marked + problem.count();
+    Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()),
+                         SweepMarked<T>{{rest, words()}, marks});
+  }
   static void reset(const Exec& exec, const Problem<T, W>& problem) {
     if (problem.resets)
       Kokkos::parallel_for("Trikkos::thomas::reset", range(exec, 1),
