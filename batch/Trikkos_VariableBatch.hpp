@@ -56,8 +56,8 @@ class VariableBatch {
                     rows()) {
     using Measure = Impl::MeasureDistances<DeviceOffsets, half_bandwidth>;
     const Measure measure{m_device_offsets, m_distances.data()};
-    Kokkos::parallel_for("Trikkos::VariableBatch::reset", Impl::range(exec, 1),
-                         Impl::ResetVariableReport{m_report.data()});
+    Impl::launch_one(exec, "Trikkos::VariableBatch::reset",
+                     Impl::ResetVariableReport{m_report.data()});
     Kokkos::parallel_for("Trikkos::VariableBatch::clear",
                          Impl::range<typename Measure::Clear>(exec, rows()), measure);
     Kokkos::parallel_for("Trikkos::VariableBatch::measure", Impl::range(exec, systems()), measure);
@@ -104,8 +104,8 @@ class VariableBatch {
       separate.off[band] = m_off.data() + j * rows();
       blocks.band[band] = {separate.off[band], 1};
     }
-    Kokkos::parallel_for("Trikkos::VariableBatch::reset", Impl::range(exec, 1),
-                         Impl::ResetVariableReport{m_report.data()});
+    Impl::launch_one(exec, "Trikkos::VariableBatch::reset",
+                     Impl::ResetVariableReport{m_report.data()});
     Kokkos::parallel_for("Trikkos::VariableBatch::separate", Impl::range(exec, rows()), separate);
     m_work.run(exec, Impl::Systems<T, W>(blocks, 1), {right.data, 0, right.stride},
                {left.data, 0, left.stride});

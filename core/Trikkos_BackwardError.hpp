@@ -23,8 +23,7 @@ double worst_backward_error(const Exec& exec, const Matrices& A, std::int64_t n,
   const Kokkos::View<ResidualNorms*, Memory> norms(allocated("Trikkos::backward_error::norms"),
                                                    count);
   const Kokkos::View<Accuracy, Memory> accuracy(allocated("Trikkos::backward_error::accuracy"));
-  Kokkos::parallel_for("Trikkos::backward_error::reset", range(exec, 1),
-                       ClearAccuracy{accuracy.data()});
+  launch_one(exec, "Trikkos::backward_error::reset", ClearAccuracy{accuracy.data()});
   const ResidualKernels<T, Matrices, is_host_v<Exec>> measured{A, b, x, n, count, norms.data()};
   measured.measure(exec);
   ReportAccuracy{norms.data(), {}, 0, accuracy.data()}.launch(exec, count);

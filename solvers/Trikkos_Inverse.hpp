@@ -126,7 +126,7 @@ Status inverse_by_sherman_morrison(const Exec& exec, const Matrix& A, const Inve
   const Kokkos::View<DiagnosisWords, typename Exec::memory_space> words(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(function)));
   const Diagnosis diagnosis{words.data()->word};
-  Kokkos::parallel_for("Trikkos::inverse::reset", range(exec, 1), ResetDiagnosis{diagnosis});
+  launch_one(exec, "Trikkos::inverse::reset", ResetDiagnosis{diagnosis});
   ShermanMorrisonInverse<T>{bands(A), to, vectors.data(), vectors.data() + n, diagnosis, q}.launch(
       exec);
   return decode(fetch(exec, words.data(), function).word, n);

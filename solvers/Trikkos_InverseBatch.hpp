@@ -97,8 +97,7 @@ requires(Matrix::rank() == 2) [[nodiscard]] Status
   const Kokkos::View<Impl::DiagnosisWords, typename Exec::memory_space> words(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, std::string(function)));
   const Impl::Diagnosis diagnosis{words.data()->word, count};
-  Kokkos::parallel_for("Trikkos::inverse::reset", Impl::range(exec, 1),
-                       Impl::ResetDiagnosis{diagnosis});
+  Impl::launch_one(exec, "Trikkos::inverse::reset", Impl::ResetDiagnosis{diagnosis});
   if (n > 0 && count > 0) {
     const Impl::InverseTarget<T> first{x.data(),
                                        static_cast<std::int64_t>(x.stride(1)),

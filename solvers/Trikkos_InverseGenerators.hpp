@@ -50,8 +50,8 @@ class InverseGenerators {
             Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Trikkos::InverseGenerators"),
             parts(nullptr).bytes) {
     const Parts p = parts(m_memory.data());
-    Kokkos::parallel_for("Trikkos::InverseGenerators::reset", Impl::range(exec, 1),
-                         Impl::ResetDiagnosis{Impl::Diagnosis{p.words->word}});
+    Impl::launch_one(exec, "Trikkos::InverseGenerators::reset",
+                     Impl::ResetDiagnosis{Impl::Diagnosis{p.words->word}});
     Impl::prepare_for_teams(exec);
   }
   /// Of a matrix. Allocates; asynchronous.
@@ -79,8 +79,7 @@ class InverseGenerators {
     const Kokkos::Profiling::ScopedRegion region(function);
     const Parts p = parts(m_memory.data());
     const Impl::Diagnosis diagnosis{p.words->word};
-    Kokkos::parallel_for("Trikkos::InverseGenerators::reset", Impl::range(exec, 1),
-                         Impl::ResetDiagnosis{diagnosis});
+    Impl::launch_one(exec, "Trikkos::InverseGenerators::reset", Impl::ResetDiagnosis{diagnosis});
     if (size() == 0) return;
     p.kernels(Impl::bands(A), m_shape, diagnosis).launch(exec);
   }

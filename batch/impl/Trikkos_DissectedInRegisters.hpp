@@ -226,8 +226,8 @@ class DissectedInRegisters {
   }
   void solve(const Exec& exec, const std::string& label, const Problem<T>& problem,
              const Marks<T>& marks) const {
-    Kokkos::parallel_for(label + "::reset", range(exec, 1),
-                         ResetWanted{problem.diagnosis, problem.resets, marks.count});
+    launch_one(exec, label + "::reset",
+               ResetWanted{problem.diagnosis, problem.resets, marks.count});
     constexpr int all = rows - 1, some = 7;
     if (bytes<all>() + scratch_reserved(m_shape.lanes()) <= m_scratch)
       launch<all>(exec, label, problem, marks);

@@ -59,8 +59,8 @@ class DissectedSystems {
   template <class Matrices>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem,
              const Marks<T>& marks) const {
-    Kokkos::parallel_for("Trikkos::dissected::reset", range(exec, 1),
-                         ResetWanted{problem.diagnosis, problem.resets, marks.count});
+    launch_one(exec, "Trikkos::dissected::reset",
+               ResetWanted{problem.diagnosis, problem.resets, marks.count});
     if constexpr (OnChipShape<T, W>::each > 1)
       if (are_to_be_in_step(problem)) return launch<true>(exec, problem, marks);
     launch<false>(exec, problem, marks);

@@ -318,8 +318,7 @@ class InterleavedSystems {
       SolveInThreads<T, Elimination, Matrices> kernel{all(problem)};
       if (problem.resets) {
         kernel.problem.resets = false;
-        Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
-                             ResetDiagnosis{problem.diagnosis});
+        launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
       }
       return launch(exec, "solve_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)));
     }
@@ -361,8 +360,8 @@ class InterleavedSystems {
       }
       return;
     }
-    Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
-                         ResetWanted{problem.diagnosis, problem.resets, unsafe_count});
+    launch_one(exec, Elimination::label("reset"),
+               ResetWanted{problem.diagnosis, problem.resets, unsafe_count});
     rest.resets = false;
     using Kernel = SolveFromCheckpoints<T, Elimination, Matrices>;
     const SystemTiles tiles(problem.slab(), m_whole.threads);

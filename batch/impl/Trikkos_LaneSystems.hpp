@@ -339,8 +339,7 @@ class HostSystems {
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     if (!m_fills_lanes) return m_partitions.solve(exec, problem);
     if (problem.resets)
-      Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
-                           ResetDiagnosis{problem.diagnosis});
+      launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
     const SolveLaneSystems<T, Elimination, Matrices> kernel{problem, m_lanes};
     const std::int64_t tiles = SystemTiles(problem.slab(), lane_count<T>).count(problem.count());
     if (kernel.blocks(m_lanes) > 1 && tiles <= std::min(m_lanes.groups, most_divided))

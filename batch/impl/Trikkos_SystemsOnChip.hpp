@@ -372,8 +372,7 @@ void launch_on_chip(const Exec& exec, const char* label, Kernel kernel, const Ga
   const int league = static_cast<int>(kernel.tiles.count(kernel.problem.count()));
   if (kernel.problem.resets && league != 1) {  // one team does it itself
     kernel.problem.resets = false;
-    Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
-                         ResetDiagnosis{kernel.problem.diagnosis});
+    launch_one(exec, Elimination::label("reset"), ResetDiagnosis{kernel.problem.diagnosis});
   }
   Kokkos::parallel_for(
       Elimination::label(label),

@@ -303,8 +303,7 @@ class WideBothEnds {
     const int league = static_cast<int>(kernel.tiles.count(problem.count()));
     kernel.problem.resets = false;
     if (problem.resets)
-      Kokkos::parallel_for(Elimination::label("reset"), range(exec, 1),
-                           ResetDiagnosis{problem.diagnosis});
+      launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
     Kokkos::parallel_for(Elimination::label("from_both_ends"),
                          light(Teams(exec, gate.league(league), warp)
                                    .set_scratch_size(0, Kokkos::PerTeam(scratch_bytes(shape)))),

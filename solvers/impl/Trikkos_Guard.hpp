@@ -84,8 +84,7 @@ class Guard {
           exec, m_refine, [&] { solve(correction); });
     }
     if (problem.resets)
-      Kokkos::parallel_for("Trikkos::Workspace::reset", range(exec, 1),
-                           ClearAccuracy{&report->accuracy});
+      launch_one(exec, "Trikkos::Workspace::reset", ClearAccuracy{&report->accuracy});
     ReportAccuracy{memory.norms, problem.diagnosis.number, tolerance(), &report->accuracy}.launch(
         exec, count);
   }

@@ -192,8 +192,7 @@ void prepare_for_teams(const Exec& exec) {
 
 template <class T, class Exec, int W>
 void Solver<T, Exec, W>::start(const Exec& exec, std::byte* start) const {
-  Kokkos::parallel_for("Trikkos::Workspace::reset", range(exec, 1),
-                       ResetReport{memory(start).report, 1});
+  launch_one(exec, "Trikkos::Workspace::reset", ResetReport{memory(start).report, 1});
   prepare_for_teams(exec);
 }
 
@@ -249,8 +248,7 @@ void Solver<T, Exec, W>::solve_all(const Exec& exec, const Memory& memory, const
                                    const Run& run) const {
   const Diagnosis diagnosis{memory.report->words, A.count, 0, number};
   if (m_shape.n == 0 || A.count == 0) {
-    Kokkos::parallel_for("Trikkos::Workspace::reset", range(exec, 1),
-                         ResetReport{memory.report, A.count});
+    launch_one(exec, "Trikkos::Workspace::reset", ResetReport{memory.report, A.count});
     return;
   }
   solved.first.scale_rows = m_options.scaling() == Scaling::rows;

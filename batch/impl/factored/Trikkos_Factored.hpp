@@ -76,8 +76,7 @@ class FactoredCall {
   }
   void solve_factored(const Exec& exec, const Problem<T, W>& problem, T* memory) const {
     if (problem.resets)
-      Kokkos::parallel_for("Trikkos::factored::reset", range(exec, 1),
-                           ResetDiagnosis{problem.diagnosis});
+      launch_one(exec, "Trikkos::factored::reset", ResetDiagnosis{problem.diagnosis});
     if constexpr (on_host) {
       using Kernel = SolveFactoredLanes<T, W>;
       const std::int64_t groups = Kernel::groups_of(std::min(problem.count(), m_shape.count));

@@ -128,9 +128,7 @@ class PcrCall {
   std::int64_t parallel_items() const { return m_n <= on_chip<1> ? 1 : m_n / on_chip<1> + 1; }
 
   void solve(const Exec& exec, const Problem<T>& problem) const {
-    if (problem.resets)
-      Kokkos::parallel_for("Trikkos::pcr::reset", range(exec, 1),
-                           ResetDiagnosis{problem.diagnosis});
+    if (problem.resets) launch_one(exec, "Trikkos::pcr::reset", ResetDiagnosis{problem.diagnosis});
     if (problem.A.first.periodic && m_n > 1)
       launch(exec, Matrix<2>{problem, storage_words(), m_n - 1});
     else

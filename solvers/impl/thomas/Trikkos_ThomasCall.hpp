@@ -122,8 +122,7 @@ class ThomasCall {
     if (is_corrected(m_shape.periodic)) {
       const auto corrected = factors<true>(m_shape.periodic, memory);
       Impl::factor<WithoutCorners<T, W>>(exec, A.first, corrected.open, label);
-      Kokkos::parallel_for("Trikkos::thomas::correct", range(exec, 1),
-                           CorrectFactors<T, W>{A.first, corrected});
+      launch_one(exec, "Trikkos::thomas::correct", CorrectFactors<T, W>{A.first, corrected});
       return judged(exec, corrected.open) != FactorsAre::unsafe;
     }
     const auto plain = factors<false>(m_shape.periodic, memory);
@@ -158,8 +157,14 @@ class ThomasCall {
   }
   static void reset(const Exec& exec, const Problem<T, W>& problem) {
     if (problem.resets)
-      Kokkos::parallel_for("Trikkos::thomas::reset", range(exec, 1),
-                           ResetDiagnosis{problem.diagnosis});
+      launch_one(exec, "Trikkos::thomas::reset", ResetDiagnosis{problem.diagnosis});
+  }
+  /// kernel(k) for `count` systems.
+  template <class Kernel>
+  static void launch(const Exec& exec, const char* label, std::int64_t count,
+                     const Kernel& kernel) {
+    if (count == 1) return launch_one(exec, label, kernel);
+    Kokkos::parallel_for(label, range(exec, count), kernel);
   }
   template <bool corrects>
   void solve_all(const Exec& exec, const Problem<T, W>& problem) const {
@@ -168,22 +173,21 @@ class ThomasCall {
     // made for one matrix, it has memory for the factors of one
     const std::int64_t at_a_time = shares_storage() ? 1 : problem.count();
     for (std::int64_t first = 0; first < problem.count(); first += at_a_time)
-      Kokkos::parallel_for("Trikkos::thomas", range(exec, at_a_time),
-                           ThomasSweep<T, corrects, W>{problem.block(first, at_a_time), words()});
+      launch(exec, "Trikkos::thomas", at_a_time,
+             ThomasSweep<T, corrects, W>{problem.block(first, at_a_time), words()});
   }
   template <bool corrects>
   void sweep_all(const Exec& exec, const Problem<T, W>& problem, T* memory) const {
-    Kokkos::parallel_for("Trikkos::thomas::factored", range(exec, problem.count()),
-                         ThomasFactoredSweep<T, corrects, W>{
-                             problem, factors<corrects>(problem.A.first.periodic, memory)});
+    launch(exec, "Trikkos::thomas::factored", problem.count(),
+           ThomasFactoredSweep<T, corrects, W>{
+               problem, factors<corrects>(problem.A.first.periodic, memory)});
   }
   template <bool corrects>
   void factor_and_sweep(const Exec& exec, const Problem<T, W>& problem) const {
     if (problem.resets)  // the first of several blocks: its factors serve the others
-      Kokkos::parallel_for(
-          "Trikkos::thomas::factor", range(exec, 1),
-          FactorUnsafely<T, corrects, W>{
-              problem, factors<corrects>(problem.A.first.periodic, problem.storage)});
+      launch_one(exec, "Trikkos::thomas::factor",
+                 FactorUnsafely<T, corrects, W>{
+                     problem, factors<corrects>(problem.A.first.periodic, problem.storage)});
     sweep_all<corrects>(exec, problem, problem.storage);
   }
 

@@ -180,8 +180,8 @@ class DeviceWindows {
   template <class Exec>
   void launch(const Exec& exec, const Problem<T>& problem, std::int64_t* refused, T*, T*) const {
     const TileShape<T, 0> shape{Tile{}.lanes(), Tile{}.rows(), Tile{}.levels()};
-    Kokkos::parallel_for("Trikkos::truncated::reset", range(exec, 1),
-                         ResetWanted{problem.diagnosis, problem.resets, refused});
+    launch_one(exec, "Trikkos::truncated::reset",
+               ResetWanted{problem.diagnosis, problem.resets, refused});
     if (moves_in_bulk(problem, shape))
       launch(exec, SolveWindow<T, true>{problem, m_windows, m_levels, refused});
     else
