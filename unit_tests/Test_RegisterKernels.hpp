@@ -67,8 +67,8 @@ inline HostSystem<1> dominant_system(int n, int seed) {
           }};
 }
 // one and more chunks of 17 rows, complete and not, and as many as there are
-constexpr int chunked_sizes[] = {1,  2,  3,   16,  17,  18,  33,  34,  35,  36,  51,   52,
-                                 68, 69, 100, 136, 137, 200, 271, 272, 273, 544, 1000, 1088};
+constexpr int chunked_sizes[] = {1,  2,  3,   16,  17,  18,  33,   34,
+                                 35, 69, 100, 137, 272, 273, 1000, 1088};
 
 TEST(TEST_CATEGORY, register_kernels_of_dominant_systems) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
@@ -81,7 +81,6 @@ TEST(TEST_CATEGORY, register_kernels_of_dominant_systems) {
       return std::ldexp(T(j == 0 ? 2 : -1), (7 * i) % 41 - 20);
     });
     systems.emplace_back(n, [](int, int j) { return T(j < 1 ? 1 : 0); });  // nothing fades
-    systems.emplace_back(n, [](int, int j) { return T(j > -1 ? 1 : 0); });
     systems.emplace_back(n, [](int i, int j) { return T(j == 0 ? 1 : i % 2 ? 0.5 : -0.5); });
     systems.emplace_back(n, [](int, int j) { return T(j == 0); });
     const Interleaved found = solve_interleaved(systems);
@@ -115,6 +114,7 @@ TEST(TEST_CATEGORY, register_kernels_watch_each_system) {
           true);
       add({n, [](int, int j) { return j == 0 ? T(0.3) : T(j); }}, true);
     }
+    add({n, [](int, int j) { return T(j > -1 ? 1 : 0); }}, n > 17 + 6);  // nothing fades
     if (n > 34)  // all but nothing is left of row 16 once its neighbours have gone
       add({n, [](int i, int j) { return T(j != 0 ? -1 : i == 16 ? 32. / 17 + 1e-4 : 2); }}, true);
     const Interleaved found = solve_interleaved(systems);
@@ -131,7 +131,7 @@ TEST(TEST_CATEGORY, register_kernels_leave_what_is_not_finite) {
   const int count = 3, bad = 1;
   constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
   constexpr T huge = std::numeric_limits<T>::max();  // 1 / huge is below the normal numbers
-  for (const int n : {1, 2, 17, 18, 34, 35, 64, 137}) {
+  for (const int n : {1, 2, 17, 18, 35, 137}) {
     for (const bool is_coupled : {true, false}) {
       const HostSystem<1> diagonal(n, [](int, int j) { return T(j == 0 ? 3 : 0); });
       const std::vector<HostSystem<1>> systems(count,
@@ -184,7 +184,7 @@ class Chunked {
 };
 TEST(TEST_CATEGORY, register_kernels_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {8, 33, 64, 150, 300}) expect_unbroken_by(Chunked(n), n, true);
+  for (const int n : {8, 33, 150}) expect_unbroken_by(Chunked(n), n, true);
 }
 
 }  // namespace Test::DeviceKernels

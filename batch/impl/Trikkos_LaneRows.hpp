@@ -73,7 +73,7 @@ struct LaneSystems {
     loaded.load([&](int j) { return of(j).data + first_row + k; },
                 [&](int j) { return of(j).system_stride; });
     for (int i = 0; i < at_once; ++i) {
-      prefetch(first_row + k + i);
+      prefetch<true>(first_row + k + i);
       e[i] = scaled(loaded.equation(i), A.first.scale_rows);
     }
   }
@@ -94,20 +94,41 @@ struct LaneSystems {
   KOKKOS_FORCEINLINE_FUNCTION void keep(std::int64_t k, const BackRow<V, W>& row) const {
     back[k] = row;
   }
+  /// In the place of q and f.
+  KOKKOS_FORCEINLINE_FUNCTION void keep_pair(std::int64_t k, const V& u, const V& z) const {
+    back[k].q = u;
+    back[k].f = z;
+  }
   KOKKOS_FORCEINLINE_FUNCTION const BackRow<V, W>& kept(std::int64_t k) const { return back[k]; }
   KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
     store_lanes(x, stored, first_row + k, v);
   }
+  /// Whether x of rows k and k + 1 can be stored together, and that.
+  KOKKOS_FORCEINLINE_FUNCTION bool comes_in_pairs() const {
+    return stores_in_pairs<T> && stored == all_lanes<T> && x.row_stride == 1;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void store_both(std::int64_t k, const V& v, const V& behind) const {
+    if constexpr (stores_in_pairs<T>)
+      store_pair(x.data + first_row + k, x.system_stride, v, behind);
+  }
 
  private:
+  /// `contiguous`: the bands and b.
+  template <bool contiguous = false>
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i) const {
     if constexpr (!ComputedMatrices<Matrices>)
       if (next != nullptr) return next->advance();
-    const std::int64_t n = A.first.n;
+    const RowAhead<T> ahead(i, A.first.n);
+    const auto ask = [&](const Vectors<const T>& of) {
+      if constexpr (contiguous)
+        ahead.template ask_contiguous<false>(of);
+      else
+        ahead.template ask<false>(of);
+    };
     if constexpr (!ComputedMatrices<Matrices>)
-      for (int j = 0; j < 2 * W + 1; ++j) prefetch_lanes<false>(A.band(j), i, n);
-    prefetch_lanes<false>(b, i, n);
-    prefetch_lanes<true>(x, i, n);
+      for (int j = 0; j < 2 * W + 1; ++j) ask(A.band(j));
+    ask(b);
+    ahead.template ask<true>(x);
   }
 };
 

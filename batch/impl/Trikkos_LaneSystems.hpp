@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <impl/Trikkos_LaneRows.hpp>
 #include <impl/Trikkos_Method.hpp>
+#include <impl/Trikkos_WatchedLanes.hpp>
 #include <impl/partition/Trikkos_HostPartitions.hpp>
+#include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 
 /// \file
 /// `segmented` and `spike` for many systems where the execution space is the host: each SIMD lane
@@ -53,7 +55,10 @@ struct SolveLaneSystems {
   Problem<T, W, Matrices> problem;
   LaneShape shape;
   Elimination elimination{};
+  bool watches = false;  // whether systems are tried without pivoting first
 
+  static constexpr bool can_watch =
+      std::is_same_v<Elimination, OrthogonalCarry> && std::is_floating_point_v<T>;
   /// Systems of so many rows, whose way back stays in the cache, are solved without segments.
   static constexpr std::int64_t longest_alone = 2048;
   static constexpr bool solves_alone = requires(const Rows& rows, V& last) {
@@ -260,16 +265,33 @@ struct SolveLaneSystems {
     const int count = static_cast<int>(tile.count());
     unsigned open = all_open(tile);  // lanes that are not solved yet
 
+    // as a whole, lanes in which that goes well
+    const auto solve_alone = [&](const Problem<T, W, Matrices>& from, const auto& reduce,
+                                 const auto& substitute) {
+      auto whole = rows(from, 0, shape.n, memory.back, open);
+      whole.next = next;
+      const auto solved = reduce(whole);
+      for (int l = 0; l < count; ++l)
+        if (!solved[l]) whole.stored &= ~(1u << l);
+      if (whole.stored != 0) report(tile, whole, substitute(whole));
+      open &= ~whole.stored;
+    };
+    const bool is_short = !periodic && shape.n <= longest_alone;
+    if constexpr (can_watch)
+      if (watches && is_short) {
+        auto as_it_is = tile;  // no |u_k| depends on how rows are scaled
+        as_it_is.A.first.scale_rows = false;
+        solve_alone(
+            as_it_is, [](const Rows& whole) { return eliminate_watched(whole); },
+            [](const Rows& whole) { return substitute_watched(whole); });
+        if (open == 0) return;
+      }
     if constexpr (solves_alone)
-      if (!periodic && shape.n <= longest_alone) {
-        auto whole = rows(tile, 0, shape.n, memory.back, open);
-        whole.next = next;
+      if (is_short) {
         V last = constant<V>(0);
-        const auto solved = elimination.reduce_alone(whole, last);
-        for (int l = 0; l < count; ++l)
-          if (!solved[l]) whole.stored &= ~(1u << l);
-        if (whole.stored != 0) report(tile, whole, elimination.substitute_alone(whole, last));
-        open &= ~whole.stored;
+        solve_alone(
+            tile, [&](const Rows& whole) { return elimination.reduce_alone(whole, last); },
+            [&](const Rows& whole) { return elimination.substitute_alone(whole, last); });
         if (open == 0) return;
       }
 
@@ -315,7 +337,9 @@ class HostSystems {
   HostSystems(const Shape& shape, const Options& options)
       : m_partitions(shape, options),
         m_lanes(Elimination{}, shape.n, shape.count, options.partition_size(), lane_count<T>),
-        m_fills_lanes(shape.count >= lane_count<T>) {
+        m_fills_lanes(shape.count >= lane_count<T>),
+        m_watches(options.algorithm() == Algorithm::automatic && options.partition_size() == 0 &&
+                  shape.n >= least_watched) {
     if (!Kernel::can_be_staged || shape.n > Kernel::longest_alone) return;
     const auto threads = std::min<std::int64_t>(m_lanes.groups, Exec().concurrency());
     if (threads > 0) m_together = Stage::systems(shape.n, shape.count / threads);
@@ -340,7 +364,8 @@ class HostSystems {
     if (!m_fills_lanes) return m_partitions.solve(exec, problem);
     if (problem.resets)
       launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
-    const SolveLaneSystems<T, Elimination, Matrices> kernel{problem, m_lanes};
+    SolveLaneSystems<T, Elimination, Matrices> kernel{problem, m_lanes};
+    kernel.watches = m_watches;
     const std::int64_t tiles = SystemTiles(problem.slab(), lane_count<T>).count(problem.count());
     if (kernel.blocks(m_lanes) > 1 && tiles <= std::min(m_lanes.groups, most_divided))
       return solve_divided(exec, kernel, tiles);
@@ -357,6 +382,8 @@ class HostSystems {
   }
 
  private:
+  /// Rows of systems that gain from it.
+  static constexpr std::int64_t least_watched = 32;
   /// So many vectors of systems may not keep all threads busy. Not as many as there are threads: no
   /// bit of x is to depend on that, and compilers fuse operations in one kernel and not in another.
   static constexpr std::int64_t most_divided = 8;
@@ -378,7 +405,7 @@ class HostSystems {
 
   HostPartitions<T, Exec, Elimination> m_partitions;
   LaneShape m_lanes;
-  bool m_fills_lanes;
+  bool m_fills_lanes, m_watches;
   int m_together = 0;         // systems that are copied together, where they are interleaved
   std::int64_t m_stages = 0;  // threads that copy interleaved systems together, with memory each
 };

@@ -79,9 +79,31 @@ KOKKOS_FORCEINLINE_FUNCTION void load_rows(const T* p, std::int64_t step,
     rows[3] = (V)unpacked<1>(high, other_high, pairs);
   }
 }
+/// Lane l of a and b to p[l step] and the place behind it: half as many stores as one by one.
+template <int... i>
+KOKKOS_FORCEINLINE_FUNCTION void store_parts(double* p, std::int64_t step, const Lanes<double>& v,
+                                             std::integer_sequence<int, i...>) {
+#  if defined(__AVX512F__)
+  (_mm_storeu_ps(reinterpret_cast<float*>(p + i * step), _mm512_extractf32x4_ps((__m512)v, i)),
+   ...);
+#  else
+  (_mm_storeu_pd(p + i * step, _mm256_extractf128_pd((__m256d)v, i)), ...);
+#  endif
+}
+template <class T>
+inline constexpr bool stores_in_pairs = std::is_same_v<T, double>;
+KOKKOS_FORCEINLINE_FUNCTION void store_pair(double* p, std::int64_t step, const Lanes<double>& a,
+                                            const Lanes<double>& b) {
+  constexpr auto lanes = std::make_integer_sequence<int, lane_count<double>>{};
+  constexpr auto parts = std::make_integer_sequence<int, lane_count<double> / 2>{};
+  store_parts(p, 2 * step, unpacked<0>(a, b, lanes), parts);
+  store_parts(p + step, 2 * step, unpacked<1>(a, b, lanes), parts);
+}
 #else
 template <class T>
 inline constexpr int rows_at_once = 1;
+template <class T>
+inline constexpr bool stores_in_pairs = false;
 #endif
 
 /// One scalar in all of them.
@@ -106,22 +128,42 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes<T> load_lanes(const Vectors<const T>& from, in
   return gathered<T>([&](int l) { return p[l * stride]; }, lanes);
 }
 
-/// Asks for what follows row i of n: some rows later, of the same systems or of those that come
-/// next, `step` systems further on. Of systems side by side, each a stream and so more than the
-/// hardware follows, the line of one lane, by turns; of others, whose rows may lie in a page each,
-/// a row of all lanes.
-template <bool to_write, class T>
-KOKKOS_FORCEINLINE_FUNCTION void prefetch_lanes(const Vectors<T>& of, std::int64_t i,
-                                                std::int64_t n,
-                                                int step = lane_count<std::remove_const_t<T>>) {
-  constexpr int width = lane_count<std::remove_const_t<T>>, second_level = 2;
-  const std::int64_t ahead = i + 2 * width;
-  const bool is_next = ahead >= n;
-  const std::int64_t lane = of.system_stride > of.row_stride ? i % width : 0;
-  [[maybe_unused]] const T* const p = of.data + (is_next ? ahead - n : ahead) * of.row_stride +
-                                      (is_next ? lane + step : lane) * of.system_stride;
-  KOKKOS_IF_ON_HOST((__builtin_prefetch(p, to_write, second_level);))
-}
+/// What to ask for at row i of n: some rows later, of the same systems or of those that come next,
+/// `step` systems further on. Of systems side by side, each a stream and so more than the hardware
+/// follows, the line of one lane, by turns; of others, whose rows may lie in a page each, a row of
+/// all lanes.
+template <class T>
+class RowAhead {
+  static constexpr int width = lane_count<T>;
+
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION RowAhead(std::int64_t i, std::int64_t n, int step = width) {
+    const std::int64_t ahead = i + 2 * width;
+    const bool is_next = ahead >= n;
+    m_row = is_next ? ahead - n : ahead;
+    m_first = is_next ? step : 0;
+    m_lane = i & (width - 1);
+  }
+  template <bool to_write, class Number>
+  KOKKOS_FORCEINLINE_FUNCTION void ask(const Vectors<Number>& of) const {
+    const std::int64_t lane = of.system_stride > of.row_stride ? m_lane : 0;
+    ask<to_write>(of.data + m_row * of.row_stride + (m_first + lane) * of.system_stride);
+  }
+  /// The same where the rows of a system are adjacent.
+  template <bool to_write, class Number>
+  KOKKOS_FORCEINLINE_FUNCTION void ask_contiguous(const Vectors<Number>& of) const {
+    ask<to_write>(of.data + m_row + (m_first + m_lane) * of.system_stride);
+  }
+
+ private:
+  template <bool to_write, class Number>
+  KOKKOS_FORCEINLINE_FUNCTION static void ask([[maybe_unused]] const Number* p) {
+    constexpr int second_level = 2;
+    KOKKOS_IF_ON_HOST((__builtin_prefetch(p, to_write, second_level);))
+  }
+
+  std::int64_t m_row, m_first, m_lane;
+};
 
 /// Where `stored` has a bit.
 template <class T>

@@ -85,8 +85,9 @@ struct SolveFactoredLanes {
         b.data = starts[j];
         solution.data = solutions[j];
         if (asks_ahead) {
-          prefetch_lanes<false>(b, i, n, many * width);
-          prefetch_lanes<true>(solution, i, n, many * width);
+          const RowAhead<T> ahead(i, n, many * width);
+          ahead.template ask<false>(b);
+          ahead.template ask<true>(solution);
         }
         const V d = load_lanes<T>(b, count, i);
         push_next(v[j], product(inverse, d), multiplier);
