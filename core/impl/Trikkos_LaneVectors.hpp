@@ -84,7 +84,9 @@ template <int... i>
 KOKKOS_FORCEINLINE_FUNCTION void store_parts(double* p, std::int64_t step, const Lanes<double>& v,
                                              std::integer_sequence<int, i...>) {
 #  if defined(__AVX512F__)
-  (_mm_storeu_ps(reinterpret_cast<float*>(p + i * step), _mm512_extractf32x4_ps((__m512)v, i)),
+  // masked, as g++ 12 warns of what the other one begins with
+  (_mm_storeu_ps(reinterpret_cast<float*>(p + i * step),
+                 _mm512_maskz_extractf32x4_ps(0xf, (__m512)v, i)),
    ...);
 #  else
   (_mm_storeu_pd(p + i * step, _mm256_extractf128_pd((__m256d)v, i)), ...);
