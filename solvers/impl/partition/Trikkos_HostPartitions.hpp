@@ -22,6 +22,13 @@
 
 namespace Trikkos::Impl {
 
+/// The runs of a tile, one a lane: `rows` in a partition, the last of `links` with what is left.
+struct HostRuns {
+  std::int64_t rows, links, length;
+
+  std::int64_t rows_of(std::int64_t link) const { return std::min(rows, length - link * rows); }
+};
+
 /// How a system is cut: `rows` in a partition, `links` partitions in a lane's run, `lanes` runs in
 /// a tile, `tiles_in_group` tiles in a group.
 struct HostShape {
@@ -31,12 +38,14 @@ struct HostShape {
   static constexpr std::int64_t max_groups = 64, min_tiles_in_group = 4;
 
   std::int64_t n = 0, rows = 0, links = 1, lanes = 1, tiles = 0, tiles_in_group = 0, groups = 0;
+  bool divides_last = false;  // the last tile evenly
 
   HostShape() = default;
   template <class Elimination>
   HostShape(const Elimination&, std::int64_t n_, std::int64_t partition_size, int lanes_)
-      : n(n_), lanes(lanes_) {
-    const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+      : n(n_),
+        lanes(lanes_),
+        divides_last(partition_size == 0 && Elimination::default_row_multiple == 1) {
     if (partition_size == 0) {  // small systems: one tile, all lanes busy
       links = std::clamp<std::int64_t>(ceil_div(n, lanes * longest_rows), 1, default_links);
       rows = std::clamp<std::int64_t>(ceil_div(n, lanes * links), 2, longest_rows);
@@ -52,8 +61,18 @@ struct HostShape {
     groups = ceil_div(tiles, tiles_in_group);
   }
   std::int64_t run_rows() const { return links * rows; }
+  /// Lanes that are shorter than others take another, slower way for the rows that these have more.
+  HostRuns runs(std::int64_t tile) const {
+    if (!divides_last || tile + 1 < tiles) return {rows, links, run_rows()};
+    const std::int64_t length = ceil_div(n - tile * tile_rows(), lanes),
+                       needed = ceil_div(length, rows);
+    return {ceil_div(length, needed), needed, length};
+  }
   std::int64_t tile_rows() const { return lanes * run_rows(); }
   std::int64_t group_rows() const { return tiles_in_group * tile_rows(); }
+
+ private:
+  static std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 };
 
 /// One right-hand side's share of the workspace.
@@ -115,14 +134,15 @@ struct HostPasses {
 
   /// `next_tile` is the one whose rows are fetched meanwhile.
   LanePartitions<T, W, Matrix> partitions(const Matrix& A, std::int64_t system, std::int64_t tile,
-                                          std::int64_t link, std::int64_t next_tile) const {
+                                          const HostRuns& runs, std::int64_t link,
+                                          std::int64_t next_tile) const {
     const std::int64_t group = tile / shape.tiles_in_group;
     return {A,
             problem.b[system],
             problem.x[system],
-            tile * shape.tile_rows() + link * shape.rows,
-            shape.rows,
-            shape.run_rows(),
+            tile * shape.tile_rows() + link * runs.rows,
+            runs.rows_of(link),
+            runs.length,
             reinterpret_cast<BackRow<V, W>*>(storage_of(system).back + group * back_words(shape)),
             next_tile * shape.tile_rows() + link * shape.rows * shape.lanes};
   }
@@ -153,9 +173,10 @@ struct HostPasses {
     const Diagnosis diagnosis = diagnosis_of(system);
     const Matrix A = problem.A[system];
     MergeNode<V, W>* const nodes = link_nodes(store, tile);
+    const HostRuns runs = shape.runs(tile);
     Segment<V, W> run;
-    for (std::int64_t link = 0; link < shape.links; ++link) {
-      const auto p = partitions(A, system, tile, link, tile + 1);
+    for (std::int64_t link = 0; link < runs.links; ++link) {
+      const auto p = partitions(A, system, tile, runs, link, tile + 1);
       const Segment<V, W> next = elimination.reduce(p), left = run;
       run = link == 0 ? next : merge_flushed(left, next, nodes[link - 1], A.scale_rows);
       if (report && link > 0)
@@ -166,8 +187,8 @@ struct HostPasses {
     MergeNode<V, W>& in_tile = tile_nodes(store, tile);
     MergeNode<T, W> node;
     chain(diagnosis, s,
-          Tree::merge_all(run, in_tile, A.scale_rows, diagnosis, report, row, shape.run_rows()),
-          node, report, row);
+          Tree::merge_all(run, in_tile, A.scale_rows, diagnosis, report, row, runs.length), node,
+          report, row);
     Tree::put_last(in_tile, node);
   }
 
@@ -218,15 +239,16 @@ struct HostPasses {
     const Strided<const T> b = problem.b[system];
     const Strided<T> x = problem.x[system];
     const MergeNode<V, W>& in_tile = tile_nodes(store, tile);
-    Bounds<V, W> runs = Tree::spread(unchain(rest, Tree::last(in_tile)), in_tile);
+    Bounds<V, W> of_runs = Tree::spread(unchain(rest, Tree::last(in_tile)), in_tile);
     const MergeNode<V, W>* const nodes = link_nodes(store, tile);
-    for (std::int64_t link = shape.links - 1; link >= 0; --link) {
-      const auto p = partitions(A, system, tile, link, tile - 1);
+    const HostRuns runs = shape.runs(tile);
+    for (std::int64_t link = runs.links - 1; link >= 0; --link) {
+      const auto p = partitions(A, system, tile, runs, link, tile - 1);
       if (suspect)
         for (int l = 0; l < width; ++l)
           elimination.diagnose(diagnosis,
                                UnstagedRows<T, W, Matrix>{A, b, p.row_of(l), p.length(l)});
-      const Bounds<V, W> bounds = link > 0 ? unchain(runs, nodes[link - 1]) : runs;
+      const Bounds<V, W> bounds = link > 0 ? unchain(of_runs, nodes[link - 1]) : of_runs;
       const Findings<V> found = elimination.substitute(p, bounds);
       for (int l = 0; l < width; ++l) {
         if (!(lane(found.probe, l) == 0))
