@@ -62,6 +62,8 @@ struct alignas(lane_bytes) UnusedLanes {
   KOKKOS_FUNCTION UnusedLanes& operator*=(const UnusedLanes&);
   KOKKOS_FUNCTION UnusedLanes<std::make_signed_t<WordOf<T>>> operator<(const UnusedLanes&) const;
   KOKKOS_FUNCTION UnusedLanes<std::make_signed_t<WordOf<T>>> operator>(const UnusedLanes&) const;
+  KOKKOS_FUNCTION UnusedLanes<std::make_signed_t<WordOf<T>>> operator<=(const UnusedLanes&) const;
+  KOKKOS_FUNCTION UnusedLanes<std::make_signed_t<WordOf<T>>> operator>=(const UnusedLanes&) const;
   KOKKOS_FUNCTION UnusedLanes<std::make_signed_t<WordOf<T>>> operator==(const UnusedLanes&) const;
 };
 template <class T>
