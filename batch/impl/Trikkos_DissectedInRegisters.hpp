@@ -96,6 +96,7 @@ struct SolveDissectedInRegisters {
     T e(1), l_diag(0), l_rhs(0), reach(0);
     if (p == 0) failed[s] = T(0);
 
+    // but for rounding errors, and what 17 such factors make of a number
     const auto at_most_one = [](const T& v) { return magnitude(v) <= T(1.01); };
     const auto is_reliable = [](const T& inverse) {  // not rounded as numbers are that underflow
       return magnitude(inverse) >= Kokkos::Experimental::norm_min_v<T>;

@@ -28,7 +28,8 @@ struct WatchedRow {
   Mask safe = z == z;
 
   KOKKOS_FORCEINLINE_FUNCTION void eliminate(const Equation<V>& e) {
-    // a reciprocal below the normal numbers would be rounded more than others
+    // A reciprocal below the normal numbers would be rounded more than others; u may exceed one by
+    // rounding errors.
     const V least = constant<V>(Kokkos::Experimental::norm_min_v<LaneNumber<V>>);
     const V inverse = reciprocal(fused(-e.a, u, e.b));
     u = product(e.c, inverse);
