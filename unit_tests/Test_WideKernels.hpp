@@ -63,7 +63,7 @@ class Watched {
     const Kokkos::View<std::int64_t*, Exec> count("count", 1);
     const Impl::Marks<T> marks{marked.data(), count.data()};
     Kokkos::parallel_for("Test::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                         Impl::ResetWanted{problem.diagnosis, true, marks.count});
+                         Impl::ResetWanted{problem.diagnosis, true, marks.any});
     Kokkos::parallel_for(
         "Test::solve_dissected",
         Kokkos::TeamPolicy<Exec>(exec, 1, m_shape.lanes)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <impl/Trikkos_Fused.hpp>
+#include <impl/Trikkos_KernelTeam.hpp>
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_Staging.hpp>
@@ -27,7 +28,8 @@
 /// A system is solved here if no u_k or w_k exceeds one, those of cyclic reduction included: each
 /// unknown is then a bounded combination of two others, and no entry of L or U grows. Rows that are
 /// diagonally dominant leave nothing larger. Nor may row l meet a whole chunk that does not fade.
-/// Other systems are not stored, but marked.
+/// Other systems are not stored, but marked. Those that do not look dominant may be marked before,
+/// and are not tried.
 ///
 /// Traffic: 4 words a row read, 1 written.
 
@@ -40,6 +42,39 @@ struct RegisterShape {
 
   KOKKOS_FORCEINLINE_FUNCTION int chunks() const { return 1 << levels; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return systems << levels; }
+};
+
+/// Marks systems, of nine rows and more, in which any of some rows is not diagonally dominant.
+/// Where rows are alike, or random, they tell as much as all.
+template <class T>
+struct MarkUnlikely {
+  static constexpr int looks = 4;  // rows, evenly spread: 1 of 1300 random systems passes
+
+  Problem<T> problem;
+  Marks<T> marks;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t system =
+        std::int64_t(member.league_rank()) * member.team_size() + member.team_rank();
+    const bool exists = system < problem.count(),
+               is_left = exists && !looks_dominant(problem.A[system]);
+    if (exists) marks.marked[system] = T(is_left);
+    const bool any_is_left = any_in_team(member, is_left);
+    if (member.team_rank() == 0 && any_is_left) marks.raise();
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION static bool looks_dominant(const Bands<T>& A) {
+    bool is_dominant = true;
+    TRIKKOS_UNROLL(looks)
+    for (int k = 0; k < looks; ++k) {
+      const std::int64_t i = (2 * k + 1) * A.n / (2 * looks);
+      const T a = A.template entry<-1>(i), b = A.template entry<0>(i), c = A.template entry<1>(i);
+      is_dominant = is_dominant & (magnitude(a) + magnitude(c) <= magnitude(b));
+    }
+    return is_dominant;
+  }
 };
 
 /// `InScratch`: so many z of a chunk are kept there.
@@ -57,18 +92,23 @@ struct SolveDissectedInRegisters {
   RegisterShape shape;
   SystemTiles tiles;  // one a team
   Marks<T> marks;
+  bool has_looked;  // some are marked
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int lanes = shape.lanes(), systems = shape.systems, chunks = shape.chunks();
     const int t = member.team_rank(), p = t / systems, s = t % systems;
     const SystemTiles::Tile tile = tiles[member.league_rank()];
-    const bool exists = s < tile.count;
-    const std::int64_t system = tile.first + (exists ? s : 0);
+    const std::int64_t system = tile.first + (s < tile.count ? s : 0);
+    bool is_tried = s < tile.count;
+    if (has_looked) {
+      is_tried = load_if(is_tried, marks.marked + system, T(1)) == T(0);
+      if (!any_in_team(member, is_tried)) return;
+    }
     const Bands<T> A = problem.A[system];
     const Strided<const T> b = problem.b[system];
     const Strided<T> solution = problem.x[system];
-    const int first = p * rows, left = exists ? shape.n - first : 0;  // rows from there on
+    const int first = p * rows, left = is_tried ? shape.n - first : 0;  // rows from there on
     const auto place = [&](int k) { return std::int64_t(first + k) * shape.step; };
 
     T* const scratch = team_scratch<T>(member);
@@ -179,7 +219,7 @@ struct SolveDissectedInRegisters {
       }
     }
     member.team_barrier();
-    if (!exists) return;
+    if (!is_tried) return;
     const bool has_failed = failed[s] != T(0);
     if (p == 0) marks.mark(system, has_failed);
     if (has_failed) return;
@@ -211,7 +251,7 @@ class DissectedInRegisters {
  public:
   explicit DissectedInRegisters(const Shape& shape, int most_lanes = team,
                                 int scratch = scratch_limit)
-      : m_scratch(scratch) {
+      : m_most_lanes(most_lanes), m_scratch(scratch) {
     m_shape.n = static_cast<int>(std::min<std::int64_t>(shape.n, most_chunks * rows + 1));
     while (m_shape.chunks() * rows < m_shape.n) ++m_shape.levels;
     // as many systems as memory moves at a time, of short ones twice as many
@@ -233,15 +273,21 @@ class DissectedInRegisters {
       is = is && problem.A.first.band[j].stride == step && is_beside(problem.A.stride[j]);
     return is;
   }
+  /// `looks`: systems that do not look dominant are not tried.
   void solve(const Exec& exec, const std::string& label, const Problem<T>& problem,
-             const Marks<T>& marks) const {
-    launch_one(exec, label + "::reset",
-               ResetWanted{problem.diagnosis, problem.resets, marks.count});
+             const Marks<T>& marks, bool looks = false) const {
+    launch_one(exec, label + "::reset", ResetWanted{problem.diagnosis, problem.resets, marks.any});
+    if (looks) {
+      const int looking = std::min(m_most_lanes, 128);
+      const auto teams = static_cast<int>((problem.count() + looking - 1) / looking);
+      Kokkos::parallel_for(label + "::look", light(Kokkos::TeamPolicy<Exec>(exec, teams, looking)),
+                           MarkUnlikely<T>{problem, marks});
+    }
     constexpr int all = rows - 1, some = 7;
     if (bytes<all>() + scratch_reserved(m_shape.lanes()) <= m_scratch)
-      launch<all>(exec, label, problem, marks);
+      launch<all>(exec, label, problem, marks, looks);
     else
-      launch<some>(exec, label, problem, marks);
+      launch<some>(exec, label, problem, marks, looks);
   }
 
  private:
@@ -252,7 +298,7 @@ class DissectedInRegisters {
   }
   template <int InScratch>
   void launch(const Exec& exec, const std::string& label, const Problem<T>& problem,
-              const Marks<T>& marks) const {
+              const Marks<T>& marks, bool looks) const {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<team, 1>>;
     const SystemTiles tiles(problem.slab(), m_shape.systems);
     RegisterShape shape = m_shape;
@@ -261,11 +307,11 @@ class DissectedInRegisters {
         label + "::dissected_in_registers",
         light(Teams(exec, static_cast<int>(tiles.count(problem.count())), shape.lanes())
                   .set_scratch_size(0, Kokkos::PerTeam(bytes<InScratch>()))),
-        SolveDissectedInRegisters<T, InScratch>{problem, shape, tiles, marks});
+        SolveDissectedInRegisters<T, InScratch>{problem, shape, tiles, marks, looks});
   }
 
   RegisterShape m_shape;
-  int m_scratch;
+  int m_most_lanes, m_scratch;
 };
 
 }  // namespace Trikkos::Impl

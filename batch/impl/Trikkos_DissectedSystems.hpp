@@ -60,7 +60,7 @@ class DissectedSystems {
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem,
              const Marks<T>& marks) const {
     launch_one(exec, "Trikkos::dissected::reset",
-               ResetWanted{problem.diagnosis, problem.resets, marks.count});
+               ResetWanted{problem.diagnosis, problem.resets, marks.any});
     if constexpr (OnChipShape<T, W>::each > 1)
       if (are_to_be_in_step(problem)) return launch<true>(exec, problem, marks);
     launch<false>(exec, problem, marks);

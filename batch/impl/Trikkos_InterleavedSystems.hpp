@@ -35,15 +35,19 @@ struct ThreadSystems {
   Problem<T, W, Matrices> problem;
   ThreadShape<T, W> shape;
   SystemTiles tiles;
+  const T* wanted = nullptr;  // [system]: those that are zero are left as they are, if given
   Elimination elimination{};
 
+  KOKKOS_FORCEINLINE_FUNCTION bool is_wanted(std::int64_t system) const {
+    return wanted == nullptr || wanted[system] != T(0);
+  }
   /// body(system, link) for each thread that has one.
   template <class Member, class Body>
   KOKKOS_FORCEINLINE_FUNCTION void for_thread(const Member& member, const Body& body) const {
     const auto [link, tile] = split_index(member.league_rank(), tiles.count(problem.count()));
     const SystemTiles::Tile here = tiles[tile];
-    if (member.team_rank() < here.count)
-      body(here.first + member.team_rank(), static_cast<int>(link));
+    const std::int64_t system = here.first + member.team_rank();
+    if (member.team_rank() < here.count && is_wanted(system)) body(system, static_cast<int>(link));
   }
   KOKKOS_FORCEINLINE_FUNCTION Rows rows(const Matrix& A, std::int64_t system, int link) const {
     return {A, problem.b[system], problem.x[system], link * shape.rows, shape.length(link)};
@@ -154,7 +158,7 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
     const auto& given = this->problem;
     const SystemTiles::Tile tile = this->tiles[member.league_rank()];
     const int t = member.team_rank(), s = t % systems, chain = t / systems, chains = 1 << levels;
-    const bool exists = s < tile.count;
+    const bool exists = s < tile.count && this->is_wanted(tile.first + s);
     const std::int64_t system = tile.first + (exists ? s : 0);
     const int links = exists ? this->shape.links : 0;
     const int begin = chain * links / chains, end = (chain + 1) * links / chains;
@@ -312,6 +316,19 @@ class InterleavedSystems {
     return m_is_used ? most_threads / m_shape.links : 1;
   }
 
+  /// Of tridiagonal systems those that are marked.
+  template <class Matrices>
+  requires(is_for_it&& W == 1) void solve_marked(const Exec& exec,
+                                                 const Problem<T, W, Matrices>& problem,
+                                                 const Marks<T>& marks) const {
+    ThreadSystems<T, Elimination, Matrices> wanted = all(problem);
+    wanted.wanted = marks.marked;
+    const OnlyIf gate{marks.any, OnlyIf::most_of_three};
+    if (m_shape.is_alone)
+      solve_alone(exec, SolveInThreads<T, Elimination, Matrices>{wanted}, gate);
+    else
+      solve_in_passes(exec, wanted, gate);
+  }
   template <class Matrices>
   requires(is_for_it) void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     if (m_shape.is_alone) {
@@ -320,7 +337,7 @@ class InterleavedSystems {
         kernel.problem.resets = false;
         launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
       }
-      return launch(exec, "solve_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)));
+      return solve_alone(exec, kernel);
     }
     if constexpr (has_whole)
       if (m_begins_whole) return solve_whole(exec, problem);
@@ -379,36 +396,46 @@ class InterleavedSystems {
               m_shape.scratch_bytes(SubstituteInThreads<T, Elimination, Matrices>::kept(m_shape))),
         Unsafe{all(rest), unsafe, unsafe_count, flight});
   }
-  template <class Matrices>
-  void solve_in_passes(const Exec& exec, const ThreadSystems<T, Elimination, Matrices>& all) const {
-    launch(exec, "reduce_in_threads", ReduceInThreads<T, Elimination, Matrices>{all}, 0);
-    launch_chain(exec, all);
+  template <class Matrices, class Gate = Always>
+  void solve_alone(const Exec& exec, const SolveInThreads<T, Elimination, Matrices>& kernel,
+                   const Gate& gate = {}) const {
+    launch(exec, "solve_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)), gate);
+  }
+  template <class Matrices, class Gate = Always>
+  void solve_in_passes(const Exec& exec, const ThreadSystems<T, Elimination, Matrices>& all,
+                       const Gate& gate = {}) const {
+    launch(exec, "reduce_in_threads", ReduceInThreads<T, Elimination, Matrices>{all}, 0, gate);
+    launch_chain(exec, all, gate);
     const SubstituteInThreads<T, Elimination, Matrices> kernel{all};
-    launch(exec, "substitute_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)));
+    launch(exec, "substitute_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)),
+           gate);
   }
   static auto teams(const Exec& exec, std::int64_t league, int threads, std::size_t bytes) {
     using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<128, 1>>;
     return light(Policy(exec, static_cast<int>(league), threads)
                      .set_scratch_size(0, Kokkos::PerTeam(bytes)));
   }
-  template <class Kernel>
-  void launch(const Exec& exec, const char* phase, const Kernel& kernel, std::size_t bytes) const {
+  template <class Kernel, class Gate>
+  void launch(const Exec& exec, const char* phase, const Kernel& kernel, std::size_t bytes,
+              const Gate& gate) const {
+    const auto league =
+        static_cast<int>(m_shape.links * kernel.tiles.count(kernel.problem.count()));
     Kokkos::parallel_for(Elimination::label(phase),
-                         teams(exec, m_shape.links * kernel.tiles.count(kernel.problem.count()),
-                               m_shape.threads, bytes),
-                         kernel);
+                         teams(exec, gate.league(league), m_shape.threads, bytes),
+                         gate.teams(kernel, league));
   }
-  template <class Matrices>
-  void launch_chain(const Exec& exec, ThreadSystems<T, Elimination, Matrices> all) const {
+  template <class Matrices, class Gate>
+  void launch_chain(const Exec& exec, ThreadSystems<T, Elimination, Matrices> all,
+                    const Gate& gate) const {
     using Chain = ChainInThreads<T, Elimination, Matrices>;
     using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 1>>;
     all.tiles = SystemTiles(all.problem.slab(), Chain::systems);
     const int levels = Chain::levels_for(m_shape.links);
     const int league = static_cast<int>(all.tiles.count(all.problem.count()));
     Kokkos::parallel_for(Elimination::label("chain_in_threads"),
-                         light(Policy(exec, league, Chain::systems << levels)
+                         light(Policy(exec, gate.league(league), Chain::systems << levels)
                                    .set_scratch_size(0, Kokkos::PerTeam(Chain::bytes(levels)))),
-                         Chain{all, levels});
+                         gate.teams(Chain{all, levels}, league));
   }
 
   // Below these, a team that holds the system is as fast: threads are too few to hide the latency

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <impl/Trikkos_BothEnds.hpp>
+#include <impl/Trikkos_DissectedInRegisters.hpp>
 #include <impl/Trikkos_DissectedSystems.hpp>
 #include <impl/Trikkos_InterleavedSystems.hpp>
 #include <impl/Trikkos_Method.hpp>
@@ -71,12 +72,17 @@ class OnChip {
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     launch<OnChipPhase::solve>(exec, "on_chip", problem, {nullptr}, {nullptr});
   }
-  /// Of contiguous systems those that are marked.
+  /// Those that are marked: of tridiagonal ones interleaved systems, of others contiguous ones.
   template <class Matrices>
   void solve_marked(const Exec& exec, const Problem<T, W, Matrices>& problem,
                     const Marks<T>& marks) const {
-    launch<OnChipPhase::solve, false, 0, 0>(exec, "on_chip", problem, {nullptr}, {nullptr},
-                                            OnlyIf{marks.count}, marks.marked);
+    if constexpr (W == 1)
+      launch_interleaved<OnChipPhase::solve>(exec, "on_chip", problem, {nullptr}, {nullptr},
+                                             OnlyIf{marks.any, OnlyIf::most_small_teams},
+                                             marks.marked);
+    else
+      launch<OnChipPhase::solve, false, 0, 0>(exec, "on_chip", problem, {nullptr}, {nullptr},
+                                              OnlyIf{marks.any}, marks.marked);
   }
   /// Of blocks of larger systems: to the segment of each, and back from what is around it.
   template <class Matrices>
@@ -107,32 +113,45 @@ class OnChip {
   template <OnChipPhase Phase, class Matrices>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
               const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds) const {
-    const auto launch_for = [&]<bool Interleaved, int Apart, bool InStep = false>() {
-      constexpr int longest = OnChipShape<T, W>::longest;
-      using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, 0, Phase, Apart>;
-      // interleaved doubles gain a tenth, floats lose 5 %
-      constexpr bool is_known = Interleaved ? Apart > 0 && sizeof(T) == 8 : true;
-      if constexpr (Kernel::pads && Kernel::keeps && is_known && !ComputedMatrices<Matrices>)
-        if (shape(Interleaved).rows == longest && !problem.A.first.periodic)
-          return launch<Phase, Interleaved, longest, Apart, InStep>(exec, label, problem, segments,
-                                                                    bounds);
-      launch<Phase, Interleaved, 0, Apart, InStep>(exec, label, problem, segments, bounds);
-    };
-    const bool interleaved = is_interleaved(problem);
+    if (is_interleaved(problem))
+      return launch_interleaved<Phase>(exec, label, problem, segments, bounds);
     if constexpr (Phase == OnChipPhase::solve && watches)
-      if (m_watches && !interleaved && !problem.A.first.periodic)
-        return launch_watched(exec, label, problem);
+      if (m_watches && !problem.A.first.periodic) return launch_watched(exec, label, problem);
     if constexpr (Phase == OnChipPhase::solve && steps<Matrices>)
-      if (!interleaved && are_to_be_in_step(problem))
-        return launch_for.template operator()<false, 0, true>();
-    if (!interleaved) return launch_for.template operator()<false, 0>();
+      if (are_to_be_in_step(problem))
+        return launch_known<Phase, false, 0, true>(exec, label, problem, segments, bounds);
+    launch_known<Phase, false, 0>(exec, label, problem, segments, bounds);
+  }
+  template <OnChipPhase Phase, class Matrices, class... Gated>
+  void launch_interleaved(const Exec& exec, const char* label,
+                          const Problem<T, W, Matrices>& problem,
+                          const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds,
+                          const Gated&... gated) const {
+    const auto launch_apart = [&]<int Apart>() {
+      launch_known<Phase, true, Apart>(exec, label, problem, segments, bounds, gated...);
+    };
     if constexpr (Phase == OnChipPhase::solve && knows_systems && !ComputedMatrices<Matrices>) {
       const int systems = shape(true).systems();
-      if (systems == 4 * sector) return launch_for.template operator()<true, 4 * sector>();
-      if (systems == 2 * sector) return launch_for.template operator()<true, 2 * sector>();
-      if (systems == sector) return launch_for.template operator()<true, sector>();
+      if (systems == 4 * sector) return launch_apart.template operator()<4 * sector>();
+      if (systems == 2 * sector) return launch_apart.template operator()<2 * sector>();
+      if (systems == sector) return launch_apart.template operator()<sector>();
     }
-    launch_for.template operator()<true, 0>();
+    launch_apart.template operator()<0>();
+  }
+  template <OnChipPhase Phase, bool Interleaved, int Apart, bool InStep = false, class Matrices,
+            class... Gated>
+  void launch_known(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
+                    const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds,
+                    const Gated&... gated) const {
+    constexpr int longest = OnChipShape<T, W>::longest;
+    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, 0, Phase, Apart>;
+    // interleaved doubles gain a tenth, floats lose 5 %
+    constexpr bool is_known = Interleaved ? Apart > 0 && sizeof(T) == 8 : true;
+    if constexpr (Kernel::pads && Kernel::keeps && is_known && !ComputedMatrices<Matrices>)
+      if (shape(Interleaved).rows == longest && !problem.A.first.periodic)
+        return launch<Phase, Interleaved, longest, Apart, InStep>(exec, label, problem, segments,
+                                                                  bounds, gated...);
+    launch<Phase, Interleaved, 0, Apart, InStep>(exec, label, problem, segments, bounds, gated...);
   }
   template <OnChipPhase Phase, bool Interleaved, int Rows, int Apart, bool InStep = false,
             class Matrices, class Gate = Always>
@@ -180,8 +199,8 @@ class OnChip {
 
 /// `segmented` or `spike` on a device: on chip where a team can hold a system, else in two passes;
 /// `segmented` of many short systems by two threads each, of many interleaved ones by one each, or
-/// for each partition. `automatic` solves contiguous systems of W > 1 without pivoting first, and
-/// by `segmented` those of which anything grows.
+/// for each partition. `automatic` solves contiguous systems of W > 1, and interleaved ones of
+/// W = 1, without pivoting first, and by `segmented` those of which anything grows.
 template <class T, class Exec, class Elimination>
 class DeviceSystems {
   static constexpr int W = Elimination::half_bandwidth;
@@ -194,20 +213,26 @@ class DeviceSystems {
         m_by_threads(shape, options),
         m_passes(shape, options),
         m_dissected(shape),
-        m_is_watched(is_stable && W > 1 && options.algorithm() == Algorithm::automatic &&
-                     options.partition_size() == 0 && m_on_chip.fits() && m_dissected.fits()) {}
+        m_in_registers(shape),
+        m_is_watched(has_watched && options.algorithm() == Algorithm::automatic &&
+                     options.partition_size() == 0 &&
+                     (W > 1 ? m_on_chip.fits() && m_dissected.fits()
+                            : m_in_registers.fits() && shape.interleaved &&
+                                  shape.matrices == shape.count && shape.n >= least_in_registers &&
+                                  shape.count * shape.n >= least_watched)) {}
 
   std::int64_t storage_words() const {
-    return std::max({m_on_chip.fits() ? 0 : m_passes.storage_words(), m_by_threads.storage_words(),
-                     std::int64_t(m_is_watched ? 1 : 0)});
+    return std::max(m_on_chip.fits() ? 0 : m_passes.storage_words(),
+                    m_by_threads.storage_words() + (m_is_watched ? 1 : 0));
   }
   std::int64_t shared_words() const {
-    return std::max(m_by_threads.shared_words(), m_is_watched ? words_of_count : 0);
+    return std::max(m_by_threads.shared_words(), m_is_watched ? words_of_any : 0);
   }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
   std::int64_t at_least() const {
-    constexpr std::int64_t most_watched = 1 << 19;  // that fill a device
-    return std::max<std::int64_t>({m_by_threads.at_least(), m_is_watched ? most_watched : 1,
+    constexpr std::int64_t most_watched = 1 << 19;  // that fill a device, and take a word each
+    const bool takes_words_only = m_is_watched && (W > 1 || m_by_threads.storage_words() == 0);
+    return std::max<std::int64_t>({m_by_threads.at_least(), takes_words_only ? most_watched : 1,
                                    m_on_chip.fits() ? 1 : m_passes.at_least()});
   }
   /// So many systems of one matrix are better solved at a time: it is read once for all.
@@ -221,8 +246,7 @@ class DeviceSystems {
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     const bool interleaved = is_interleaved(problem);
     if constexpr (watches<Matrices>)
-      if (m_is_watched && !interleaved && m_dissected.is_for(problem))
-        return solve_watched(exec, problem);
+      if (m_is_watched && is_watched(problem, interleaved)) return solve_watched(exec, problem);
     if constexpr (decltype(m_from_both_ends)::is_for_it)
       if (interleaved && m_from_both_ends.is_for(problem))
         return m_from_both_ends.solve(exec, problem);
@@ -242,22 +266,44 @@ class DeviceSystems {
 
  private:
   /// Whether the elimination is that of `segmented`.
-  static constexpr bool is_stable = std::is_same_v<Elimination, WideCarry<W>>;
+  static constexpr bool is_stable =
+      std::is_same_v<Elimination, OrthogonalCarry> || std::is_same_v<Elimination, WideCarry<W>>;
+  static constexpr bool has_watched = is_stable && (W > 1 || std::is_floating_point_v<T>);
   template <class Matrices>
-  static constexpr bool watches = is_stable&& W > 1 && !ComputedMatrices<Matrices>;
-  static constexpr std::int64_t words_of_count = 2;  // of any scalar hold a 64-bit number
+  static constexpr bool watches = has_watched && !ComputedMatrices<Matrices>;
+  static constexpr std::int64_t words_of_any = 2;  // of any scalar hold a 64-bit number
+  // Shorter ones two threads solve each in the time of their memory. Of fewer rows in all, systems
+  // that must pivot after all would lose more than others gain.
+  static constexpr std::int64_t least_in_registers = 95, least_watched = 1 << 21;
 
   template <class Matrices>
+  bool is_watched(const Problem<T, W, Matrices>& problem, bool interleaved) const {
+    if constexpr (W > 1)
+      return !interleaved && m_dissected.is_for(problem);
+    else
+      return interleaved && m_in_registers.is_for(problem) &&
+             (m_on_chip.is_for_interleaved(problem) || m_by_threads.is_for(problem.slab()));
+  }
+  template <class Matrices>
   void solve_watched(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    const Marks<T> marks{problem.storage + words_of_count,
+    const Marks<T> marks{problem.storage + words_of_any,
                          reinterpret_cast<std::int64_t*>(problem.storage)};
-    m_dissected.solve(exec, problem, marks);
     Problem<T, W, Matrices> rest = problem;
     rest.resets = false;
-    if (m_wide_from_both_ends.is_for(problem, false))
-      m_wide_from_both_ends.solve_marked(exec, rest, marks);
-    else
-      m_on_chip.solve_marked(exec, rest, marks);
+    rest.storage = marks.marked + problem.count();
+    if constexpr (W > 1) {
+      m_dissected.solve(exec, problem, marks);
+      if (m_wide_from_both_ends.is_for(problem, false))
+        m_wide_from_both_ends.solve_marked(exec, rest, marks);
+      else
+        m_on_chip.solve_marked(exec, rest, marks);
+    } else {
+      m_in_registers.solve(exec, "Trikkos::watched", problem, marks, true);
+      if (m_on_chip.is_for_interleaved(problem))
+        m_on_chip.solve_marked(exec, rest, marks);
+      else
+        m_by_threads.solve_marked(exec, rest, marks);
+    }
   }
 
   OnChip<T, Exec, Elimination> m_on_chip;
@@ -266,6 +312,7 @@ class DeviceSystems {
   InterleavedSystems<T, Exec, Elimination> m_by_threads;
   DevicePartitions<T, Exec, Elimination> m_passes;
   DissectedSystems<T, Exec, W> m_dissected;
+  DissectedInRegisters<T, Exec> m_in_registers;
   bool m_is_watched;
 };
 

@@ -52,7 +52,7 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart, InStep> {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const SystemTiles::Tile tile = tiles[member.league_rank()];
-    if (!Base::wants_any(tile)) return;
+    if (!Base::wants_any(member, tile)) return;
     // long before anything is reported
     if (problem.resets && member.team_rank() == 0) problem.diagnosis.reset();
     T* const scratch = team_scratch<T, staging_alignment>(member);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <impl/Trikkos_ComputedSystems.hpp>
+#include <impl/Trikkos_KernelTeam.hpp>
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_OnChipShape.hpp>
@@ -43,13 +44,17 @@ struct SystemsOnChip {
     return Interleaved ? row * systems() + s : s * pitch() + row;
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_wanted(std::int64_t system) const {
-    if constexpr (W == 1) return true;  // none are marked
+    if constexpr (W == 1 && !Interleaved) return true;  // none are marked
     return wanted == nullptr || wanted[system] != T(0);
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool wants_any(const SystemTiles::Tile& tile) const {
-    bool any = W == 1 || wanted == nullptr;
-    for (int s = 0; s < tile.count && !any; ++s) any = is_wanted(tile.first + s);
-    return any;
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION bool wants_any(const Member& member,
+                                             const SystemTiles::Tile& tile) const {
+    if ((W == 1 && !Interleaved) || wanted == nullptr) return true;
+    bool any = false;
+    for (int s = member.team_rank(); s < tile.count; s += member.team_size())
+      any = any || is_wanted(tile.first + s);
+    return any_in_team(member, any);
   }
   /// The bands of a tile: `InStep` as far from a multiple of 16 bytes as its b is.
   KOKKOS_FORCEINLINE_FUNCTION T* bands_in(T* scratch, const SystemTiles::Tile& tile) const {

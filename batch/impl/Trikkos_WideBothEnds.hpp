@@ -88,7 +88,7 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank(), n = shape.n, systems = shape.systems();
     const SystemTiles::Tile tile = tiles[member.league_rank()];
-    if (!Base::wants_any(tile)) return;
+    if (!Base::wants_any(member, tile)) return;
     if (problem.resets && t == 0) problem.diagnosis.reset();  // long before anything is reported
     T* const bands = team_scratch<T, staging_alignment>(member);
     T* const handed = bands + shape.bands * shape.band_words();
@@ -287,7 +287,7 @@ class WideBothEnds {
   template <class Matrices>
   requires(is_for_it) void solve_marked(const Exec& exec, const Problem<T, W, Matrices>& problem,
                                         const Marks<T>& marks) const {
-    launch<false>(exec, problem, m_contiguous, OnlyIf{marks.count}, marks.marked);
+    launch<false>(exec, problem, m_contiguous, OnlyIf{marks.any}, marks.marked);
   }
 
  private:

@@ -50,6 +50,10 @@ class TeamOf {
   KOKKOS_INLINE_FUNCTION int team_rank() const { return m_member.team_rank(); }
   KOKKOS_INLINE_FUNCTION int team_size() const { return m_member.team_size(); }
   KOKKOS_INLINE_FUNCTION void team_barrier() const { m_member.team_barrier(); }
+  template <class Reducer>
+  KOKKOS_INLINE_FUNCTION void team_reduce(const Reducer& reducer) const {
+    m_member.team_reduce(reducer);
+  }
   /// A copy of the handle: what is taken from it is free again for the next.
   KOKKOS_INLINE_FUNCTION auto team_scratch(int level) const { return m_member.team_scratch(level); }
 
@@ -82,8 +86,11 @@ struct OnlyIf {
   /// wait for others, take 2 % more time, and 396 take 20 %. A prime: work that recurs at regular
   /// distances, as marked systems may, falls to all of them.
   static constexpr int most_teams = 761;
+  /// The same of small teams, of which it runs up to 2112; fewer where there are three kernels.
+  static constexpr int most_small_teams = 6089, most_of_three = 3167;
 
   const std::int64_t* wanted;
+  int most = most_teams;
 
   template <class Kernel>
   KernelIf<Kernel> operator()(const Kernel& kernel) const {
@@ -93,18 +100,22 @@ struct OnlyIf {
   TeamsIf<Kernel> teams(const Kernel& kernel, int league) const {
     return {kernel, wanted, league};
   }
-  int league(int teams) const { return teams < most_teams ? teams : most_teams; }
+  int league(int teams) const { return teams < most ? teams : most; }
 };
 
 /// Systems that are left to a second kernel.
 template <class T>
 struct Marks {
-  T* marked;            // [system]: 1, or 0 for those that are solved
-  std::int64_t* count;  // of those
+  T* marked;          // [system]: 1, or 0 for those that are solved
+  std::int64_t* any;  // whether there are any
 
   KOKKOS_FORCEINLINE_FUNCTION void mark(std::int64_t system, bool is_left) const {
     marked[system] = T(is_left);
-    if (is_left) Kokkos::atomic_inc(count);
+    if (is_left) raise();
+  }
+  /// Looks first: a nanosecond for each thread that writes there could be as long as a solve.
+  KOKKOS_FORCEINLINE_FUNCTION void raise() const {
+    if (*any == 0) Kokkos::atomic_store(any, std::int64_t(1));
   }
 };
 

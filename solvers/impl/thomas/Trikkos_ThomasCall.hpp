@@ -49,7 +49,7 @@ struct SweepMarked {
   Marks<T> marks;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    if (*marks.count > 0 && marks.marked[k] != T(0)) sweep(k);
+    if (*marks.any != 0 && marks.marked[k] != T(0)) sweep(k);
   }
 };
 
