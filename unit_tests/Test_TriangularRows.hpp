@@ -66,6 +66,61 @@ TEST(TEST_CATEGORY, triangular_long_rows) {
 
 // ---- the order of entries
 
+TEST(TEST_CATEGORY, triangular_sums) {
+  const TEST_EXECSPACE exec;
+  // one and more entries for a thread of a team, and of a scan
+  for (const int size : {1, 2, 3, 1023, 1024, 1025, 16384, 16385, 70000, 140001, 1100007}) {
+    std::vector<std::int32_t> counts(size), sums(size);
+    std::int32_t sum = 0;
+    for (int i = 0; i < size; ++i) {
+      counts[i] = i == size - 1 ? 99 : (i * 7) % 5;  // what the last one was does not matter
+      sums[i] = sum;
+      sum += counts[i];
+    }
+    const auto found = on_device<std::int32_t, TEST_EXECSPACE>(counts);
+    const auto total = Impl::new_array<std::int64_t>(exec, "total", 1, -1);
+    Impl::sum_up(exec, found.data(), size, total.data());
+    exec.fence("Test::sum_up");
+    EXPECT_EQ(to_vector(found), sums) << size;
+    EXPECT_EQ(to_vector(total)[0], sums.back()) << size;
+  }
+}
+/// Of one thread a row and of several, either way, whatever is left out or stored twice; the last
+/// rows are too long for several.
+TEST(TEST_CATEGORY, triangular_filled_rows) {
+  const TEST_EXECSPACE exec;
+  constexpr int n = 700;
+  const auto A = shuffled(triangle<double>(
+      n,
+      [](int i, const auto& add) {
+        const int count = i > n - 3 ? i : i % 30;
+        for (int k = 0; k < count; ++k) add(static_cast<int>((i * 31 + k * 17) % i));
+      },
+      true));
+  const auto matrix = on_device<TEST_EXECSPACE>(A);
+  for (const bool stored_lower : {true, false})
+    for (const bool unit : {false, true}) {
+      Impl::Slabs<TEST_EXECSPACE> memory("test");
+      const auto row_map = Impl::checked_row_map(exec, memory, matrix);
+      const Impl::CsrPattern given{row_map.data(), Impl::columns_of(matrix)};
+      const Impl::TriangleShape shape{n, stored_lower, unit, false};
+      const auto pattern = Impl::triangle_pattern(exec, memory, given, shape);
+      Kokkos::parallel_for("Test::fill_rows", Impl::range(exec, n),
+                           Impl::FillRows{given, shape, pattern.rows()});
+      exec.fence("Test::fill_rows");
+      const auto needed = to_vector(pattern.needed);
+      const auto source = to_vector(pattern.source);
+      for (const int bits : {1, 3, 5}) {
+        Kokkos::deep_copy(pattern.needed, -1);
+        Kokkos::deep_copy(pattern.source, -1);
+        Kokkos::parallel_for("Test::fill_rows", Impl::range(exec, std::int64_t(n) << bits),
+                             Impl::FillRowsTogether{{given, shape, pattern.rows()}, bits});
+        exec.fence("Test::fill_rows");
+        EXPECT_EQ(to_vector(pattern.needed), needed) << bits;
+        EXPECT_EQ(to_vector(pattern.source), source) << bits;
+      }
+    }
+}
 /// Of one thread a row and of several, with values that are stored twice; the last row is too long
 /// for several.
 TEST(TEST_CATEGORY, triangular_sorted_rows) {
@@ -184,7 +239,7 @@ void expect_levels_of_parts() {
   constexpr int parts = (m * m + rows_of_part - 1) / rows_of_part;
   const Exec exec;
   for (const bool by_fronts : {false, true}) {
-    const Rows given(exec, five_points(m, by_fronts), Transpose::none);
+    Rows given(exec, five_points(m, by_fronts), Transpose::none);
     const auto level = to_vector(given.pattern.level);
     int levels = 0;
     for (int q = 0; q < parts; ++q) {
@@ -196,7 +251,7 @@ void expect_levels_of_parts() {
     const auto rank = Impl::new_array<std::int32_t>(exec, "rank", m * m);
     Kokkos::parallel_for("Test::rank", Impl::range(exec, m * m),
                          Impl::ListRows{{m * m, true}, rank.data()});
-    const auto sizes = Impl::part_sizes(exec, given.pattern, rank, 4000, false, 2);
+    const auto sizes = Impl::part_sizes(exec, given.memory, given.pattern, rank, 4000, false, 2);
     ASSERT_EQ(sizes.rows_of_part, rows_of_part);
     EXPECT_EQ(sizes.rows_of_level, double(m * m) / levels);
     EXPECT_EQ(sizes.rows_of_level > 50, by_fronts);  // two of each level, or half a front

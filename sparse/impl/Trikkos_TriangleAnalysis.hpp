@@ -13,11 +13,12 @@
 /// \file
 /// From the pattern of a matrix to the order in which its rows are solved, and by what. On a device
 /// it is short kernels, and what takes time is to launch them, to allocate and to wait: one slab
-/// for nearly all arrays, and waits only where the host must know a number to go on.
+/// for nearly all arrays, of small triangles that of the plan, and waits only where the host must
+/// know a number to go on.
 
 namespace Trikkos::Impl {
 
-/// Its arrays are gone with it.
+/// Its arrays are gone with their memory.
 template <class T, class Exec>
 class TriangleAnalysis {
   static constexpr bool on_host = is_host_v<Exec>;
@@ -26,10 +27,11 @@ class TriangleAnalysis {
  public:
   /// Waits, but not for its last kernels.
   template <class Matrix>
-  TriangleAnalysis(const Exec& exec, const Matrix& A, const TriangularOptions& options)
-      : m_options(options), size(A.rows()) {
+  TriangleAnalysis(const Exec& exec, const Matrix& A, const TriangularOptions& options,
+                   Slabs<Exec>& memory)
+      : m_options(options), m_memory(memory), size(A.rows()) {
     expect_csr_extents(function, A);
-    m_memory.reserve(exec, expected_bytes(A.entries.extent(0)));
+    m_memory.reserve(exec, expected_bytes(size, A.entries.extent(0), options));
     pattern = new_pattern(exec, m_memory,
                           {size, A.uplo == Uplo::lower, A.diag == Diag::unit,
                            m_options.transpose() != Transpose::none});
@@ -56,10 +58,18 @@ class TriangleAnalysis {
   /// Rows, or segments of them.
   std::int64_t positions() const { return pattern.shape.n; }
   RowOrder natural() const { return pattern.shape.natural(); }
+  /// What it takes of memory where rows are not divided, and there are no parts.
+  static std::int64_t expected_bytes(std::int64_t rows, std::int64_t entries,
+                                     const TriangularOptions& options) {
+    constexpr std::int64_t slices = on_host ? 8 : 1, lines = 32 * 256;
+    const std::int64_t transposed = options.transpose() != Transpose::none ? 8 : 0;
+    return rows * (2 * 8 + 10 * 4 + slices + transposed) + entries * (on_host ? 1 : 2) * (4 + 8) +
+           lines;
+  }
 
  private:
   TriangularOptions m_options;
-  Slabs<Exec> m_memory{"scratch"};
+  Slabs<Exec>& m_memory;
 
  public:
   std::int64_t size;
@@ -83,13 +93,6 @@ class TriangleAnalysis {
   template <class Index>
   auto array(const Exec& exec, std::int64_t count) {
     return m_memory.template array<Index>(exec, count);
-  }
-  /// What it takes of m_memory where rows are not divided.
-  std::int64_t expected_bytes(std::int64_t entries) const {
-    constexpr std::int64_t slices = on_host ? 8 : 1, lines = 32 * 256;
-    const std::int64_t transposed = m_options.transpose() != Transpose::none ? 8 : 0;
-    return size * (2 * 8 + 10 * 4 + slices + transposed) + entries * (on_host ? 1 : 2) * (4 + 8) +
-           lines;
   }
   void read_findings(const Exec& exec) { found = fetch(exec, pattern.findings.data(), function); }
 
@@ -133,8 +136,8 @@ class TriangleAnalysis {
       if (wanted == blocked || (wanted == automatic && !on_host && count > levels_without_parts)) {
         const std::int64_t bytes = granted_scratch<Exec>() - scratch_reserved(1024);
         const bool large_only = wanted == automatic && is_wide(size, count);
-        sizes = part_sizes(exec, pattern, rank, bytes / static_cast<std::int64_t>(sizeof(T)),
-                           large_only, found.longest);
+        sizes = part_sizes(exec, m_memory, pattern, rank,
+                           bytes / static_cast<std::int64_t>(sizeof(T)), large_only, found.longest);
       }
     choice = {wanted, "it was asked for"};
     if (wanted == blocked && !sizes.fit())

@@ -155,7 +155,6 @@ struct PartSizes {
   std::int64_t rows_of_part = 0, parts = 0, slots = 0, imports = 0;
   double rows_of_level = 0;  // in a part, in the mean
   int bits = 0;
-  Slabs<Exec> memory{"parts"};
   Array<std::int32_t, Exec> cell, import_start;
 
   bool fit() const { return slots > 0; }
@@ -168,7 +167,8 @@ struct PartSizes {
 /// \param large_only  these, if their rows do not need distant ones, or none
 /// \param longest     entries of a row
 template <class Exec>
-PartSizes<Exec> part_sizes(const Exec& exec, const TrianglePattern<Exec>& pattern,
+PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
+                           const TrianglePattern<Exec>& pattern,
                            const Array<std::int32_t, Exec>& rank, std::int64_t slots,
                            bool large_only, std::int64_t longest) {
   constexpr std::int64_t most = 4096;
@@ -192,13 +192,13 @@ PartSizes<Exec> part_sizes(const Exec& exec, const TrianglePattern<Exec>& patter
     const std::int64_t cells = r.parts << r.bits;
     if (static_cast<std::int64_t>(r.cell.extent(0)) < cells) {
       // With what `order_parts` makes of them: half of the cells remain free.
-      r.memory.reserve(exec, r.memory.template bytes_of<std::int32_t>(cells + cells / 2 +
-                                                                      4 * (r.parts + 1) + 512));
-      r.cell = r.memory.template array<std::int32_t>(exec, cells);
+      memory.reserve(exec, memory.template bytes_of<std::int32_t>(cells + cells / 2 +
+                                                                  4 * (r.parts + 1) + 512));
+      r.cell = memory.template array<std::int32_t>(exec, cells);
     }
-    r.import_start = r.memory.template array<std::int32_t>(exec, r.parts + 1);
-    const auto first = r.memory.template array<std::int32_t>(exec, r.parts),
-               last = r.memory.template array<std::int32_t>(exec, r.parts);
+    r.import_start = memory.template array<std::int32_t>(exec, r.parts + 1);
+    const auto first = memory.template array<std::int32_t>(exec, r.parts),
+               last = memory.template array<std::int32_t>(exec, r.parts);
     const PartLevels levels{first.data(), last.data()};
     const auto look = [&](std::int64_t step) {
       fill(exec, Fill<std::int32_t>{r.cell.data(), cells, ImportSets::none},
@@ -345,17 +345,17 @@ struct PartOrder {
 /// \param[out] length  its entries
 template <class Exec>
 PartOrder<Exec> order_parts(const Exec& exec, Slabs<Exec>& memory,
-                            const TrianglePattern<Exec>& pattern, PartSizes<Exec>& sizes,
+                            const TrianglePattern<Exec>& pattern, const PartSizes<Exec>& sizes,
                             const Array<std::int32_t, Exec>& by_rank,
                             const Array<std::int32_t, Exec>& rank,
                             const Array<std::int32_t, Exec>& row,
                             const Array<std::int32_t, Exec>& length) {
   const std::int64_t n = pattern.shape.n;
-  const auto array = [&](Slabs<Exec>& from, std::int64_t count) {
-    return from.template array<std::int32_t>(exec, count);
+  const auto array = [&](std::int64_t count) {
+    return memory.template array<std::int32_t>(exec, count);
   };
-  const PartOrder<Exec> r{array(memory, n), array(sizes.memory, sizes.imports), array(memory, n)};
-  const auto next = array(sizes.memory, sizes.parts);
+  const PartOrder<Exec> r{array(n), array(sizes.imports), array(n)};
+  const auto next = array(sizes.parts);
   Kokkos::parallel_for(
       "Trikkos::TriangularPlan::rank_rows", range(exec, n),
       all_of(RankRows{pattern.shape.natural(), rank.data(), r.row_rank.data()}, filled(next, 0)));

@@ -208,53 +208,137 @@ struct CountEntries {
   }
 };
 
-/// From counts to starts, in place; the last is the sum of all, whatever was there.
+/// From counts to starts, in place; the last is the sum of all, whatever was there. A thread of the
+/// scan takes a chunk of them: Kokkos' scan costs much more an item than to read one.
 template <class Count>
 struct ExclusiveSum {
+  Count* count;
+  std::int64_t size, chunk;
+  std::int64_t* total;  // or null
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, Count& sum, bool is_final) const {
+    const std::int64_t last = size - 1, end = Kokkos::min((c + 1) * chunk, size);
+    Count so_far = sum;
+    for (std::int64_t i = c * chunk; i < end; ++i) {
+      const Count here = i == last ? Count(0) : count[i];
+      if (is_final) count[i] = so_far;
+      so_far += here;
+    }
+    sum = so_far;
+    if (is_final && end == size && total != nullptr) *total = so_far;
+  }
+};
+/// The same of a few, in one kernel of a device and not two.
+template <class Count>
+struct ExclusiveSumInTeam {
+  static constexpr int threads = 1024;
+  static constexpr std::int64_t few = threads * 16;
+
   Count* count;
   std::int64_t size;
   std::int64_t* total;  // or null
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, Count& sum, bool is_final) const {
-    const bool is_last = i + 1 == size;
-    const Count here = is_last ? Count(0) : count[i];
-    if (is_final) {
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t last = size - 1, chunk = (size + threads - 1) / threads;
+    const std::int64_t begin = Kokkos::min(member.team_rank() * chunk, last),
+                       end = Kokkos::min(begin + chunk, last);
+    Count mine(0);
+    for (std::int64_t i = begin; i < end; ++i) mine += count[i];
+    Count sum = member.team_scan(mine);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Count here = count[i];
       count[i] = sum;
-      if (is_last && total != nullptr) *total = sum;
+      sum += here;
     }
-    sum += here;
+    if (member.team_rank() < threads - 1) return;
+    count[last] = sum;
+    if (total != nullptr) *total = sum;
   }
 };
 template <class Exec, class Count>
 void sum_up(const Exec& exec, Count* count, std::int64_t size, std::int64_t* total = nullptr) {
-  Kokkos::parallel_scan("Trikkos::TriangularPlan::sum", range(exec, size),
-                        ExclusiveSum<Count>{count, size, total});
+  constexpr auto label = "Trikkos::TriangularPlan::sum";
+  using InTeam = ExclusiveSumInTeam<Count>;
+  if (!is_host_v<Exec> && size <= InTeam::few)
+    return Kokkos::parallel_for(label, light(Kokkos::TeamPolicy<Exec>(exec, 1, InTeam::threads)),
+                                InTeam{count, size, total});
+  constexpr std::int64_t many = 1 << 16, most = 16;
+  const std::int64_t chunk = std::clamp<std::int64_t>(size / many, 1, most);
+  Kokkos::parallel_scan(label, range(exec, (size + chunk - 1) / chunk),
+                        ExclusiveSum<Count>{count, size, chunk, total});
 }
 
+/// In the order of elimination, the diagonal last.
 struct FillRows {
+  CsrPattern A;
+  TriangleShape shape;  // not transposed
+  TriangleRows rows;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    const bool is_forward = shape.is_forward();  // else what is sorted comes the other way round
+    std::int64_t at = is_forward ? rows.start[i] : rows.start[i + 1] - 1;
+    for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
+      const std::int32_t j = A.column[k];
+      if (!shape.wants(i, j)) continue;
+      rows.put(at, j, k);
+      at += is_forward ? 1 : -1;
+    }
+    SortRows<RowOrder>{rows, shape.natural()}(i);
+  }
+};
+
+/// The same by some threads a row: each counts what comes before its entries. Much longer rows one
+/// thread sorts sooner.
+struct FillRowsTogether {
+  static constexpr std::int64_t most = 8;  // entries a thread
+
+  FillRows fill;
+  int bits;  // of the number of threads
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    const std::int64_t threads = std::int64_t(1) << bits, row = i >> bits, first = i % threads;
+    const std::int64_t begin = fill.A.row_map[row], end = fill.A.row_map[row + 1];
+    if (end - begin > most * threads) {
+      if (first == 0) fill(row);
+      return;
+    }
+    for (std::int64_t k = begin + first; k < end; k += threads) {
+      const std::int32_t j = fill.A.column[k];
+      if (fill.shape.wants(row, j))
+        fill.rows.put(fill.rows.start[row] + before(row, k, begin, end), j, k);
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t before(std::int64_t row, std::int64_t k,
+                                                  std::int64_t begin, std::int64_t end) const {
+    const RowOrder rank = fill.shape.natural();
+    const std::int64_t mine = rank[fill.A.column[k]];
+    std::int64_t count = 0;
+    for (std::int64_t l = begin; l < end; ++l) {
+      const std::int32_t j = fill.A.column[l];
+      const std::int64_t other = rank[j];
+      count += fill.shape.wants(row, j) && (other < mine || (other == mine && l < k));
+    }
+    return count;
+  }
+};
+
+/// Of the transposed triangle, in any order.
+struct FillTransposed {
   CsrPattern A;
   TriangleShape shape;
   std::int64_t* filled;  // see TrianglePattern
   TriangleRows rows;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    std::int64_t at = rows.start[i];
     for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
       const std::int32_t j = A.column[k];
-      if (!shape.wants(i, j)) continue;
-      if (shape.transposed)
-        add(rows.start[j] + Kokkos::atomic_fetch_add(filled + j, std::int64_t(1)),
-            static_cast<std::int32_t>(i), k);
-      else
-        add(at++, j, k);
+      if (shape.wants(i, j))
+        rows.put(rows.start[j] + Kokkos::atomic_fetch_add(filled + j, std::int64_t(1)),
+                 static_cast<std::int32_t>(i), k);
     }
-    if (!shape.transposed) SortRows<RowOrder>{rows, shape.natural()}(i);
-  }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION void add(std::int64_t at, std::int32_t row, std::int64_t k) const {
-    rows.needed[at] = row;
-    rows.source[at] = k;
   }
 };
 
@@ -295,15 +379,18 @@ void count_entries(const Exec& exec, const TrianglePattern<Exec>& pattern, const
                        CountEntries{A, pattern.shape, pattern.start.data(), findings});
   sum_up(exec, pattern.start.data(), n + 1, &findings->entries);
 }
+/// Of threads for a row: as many as it has entries, or more where there are few rows: some may be
+/// long.
+inline int bits_of_row(std::int64_t n, std::int64_t entries) {
+  constexpr std::int64_t full = 1 << 20, most = 1024;
+  const std::int64_t threads =
+      std::clamp<std::int64_t>(std::max(entries, full) / std::max<std::int64_t>(n, 1), 1, most);
+  return std::bit_width(static_cast<std::uint64_t>(threads - 1));
+}
 /// Sorts the entries of each row. Asynchronous. For devices.
 template <class Exec, class Rank>
 void sort_rows(const Exec& exec, TrianglePattern<Exec>& pattern, const Rank& rank) {
-  // As many threads as a row has entries, or more where there are few rows: some may be long.
-  constexpr std::int64_t full = 1 << 20, most = 1024;
-  const std::int64_t n = std::max<std::int64_t>(pattern.shape.n, 1);
-  const std::int64_t threads =
-      std::clamp<std::int64_t>(std::max(pattern.entries, full) / n, 1, most);
-  const int bits = std::bit_width(static_cast<std::uint64_t>(threads - 1));
+  const int bits = bits_of_row(pattern.shape.n, pattern.entries);
   const TriangleRows from = pattern.rows();
   std::swap(pattern.needed, pattern.other_needed);
   std::swap(pattern.source, pattern.other_source);
@@ -322,9 +409,18 @@ void fill_rows(const Exec& exec, Slabs<Exec>& memory, TrianglePattern<Exec>& pat
     pattern.other_needed = memory.template array<std::int32_t>(exec, entries);
     pattern.other_source = memory.template array<std::int64_t>(exec, entries);
   }
-  Kokkos::parallel_for("Trikkos::TriangularPlan::fill_rows", range(exec, shape.n),
-                       FillRows{A, shape, pattern.filled_entries.data(), pattern.rows()});
-  if (!shape.transposed) return;
+  constexpr auto label = "Trikkos::TriangularPlan::fill_rows";
+  if (!shape.transposed) {
+    const FillRows fill{A, shape, pattern.rows()};
+    const int bits = is_host_v<Exec> ? 0 : bits_of_row(shape.n, entries);
+    if (bits == 0)
+      Kokkos::parallel_for(label, range(exec, shape.n), fill);
+    else
+      Kokkos::parallel_for(label, range(exec, shape.n << bits), FillRowsTogether{fill, bits});
+    return;
+  }
+  Kokkos::parallel_for(label, range(exec, shape.n),
+                       FillTransposed{A, shape, pattern.filled_entries.data(), pattern.rows()});
   if constexpr (is_host_v<Exec>)
     Kokkos::parallel_for("Trikkos::TriangularPlan::sort_pattern", range(exec, shape.n),
                          SortRows<RowOrder>{pattern.rows(), shape.natural()});

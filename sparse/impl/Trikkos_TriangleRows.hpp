@@ -21,6 +21,10 @@ struct TriangleRows {
   std::int32_t* needed;
   std::int64_t* source;
 
+  KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t at, std::int32_t row, std::int64_t k) const {
+    needed[at] = row;
+    source[at] = k;
+  }
   /// Where the diagonal comes last: entries without it.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t needed_entries(std::int64_t r) const {
     std::int64_t end = start[r + 1];

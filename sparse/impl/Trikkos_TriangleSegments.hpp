@@ -75,14 +75,15 @@ struct FillSegments {
       to.source[at++] = TriangleRows::no_source;
     }
     // A level may hold several segments of a row: they keep their order when sorted by level.
-    std::int32_t mine = 0;
+    const std::int32_t row = row_of[s];
+    std::int32_t last = row;  // needed: entries are sorted by level
     for (std::int64_t k = piece.begin; k < piece.end; ++k, ++at) {
       const std::int32_t j = rows.needed[k];
-      to.needed[at] = static_cast<std::int32_t>(j == row_of[s] ? s : segments.last(j));
+      to.needed[at] = static_cast<std::int32_t>(j == row ? s : segments.last(j));
       to.source[at] = rows.source[k];
-      if (j != row_of[s]) mine = row_level[j] + 1;  // sorted: the last is the largest
+      if (j != row) last = j;
     }
-    level[s] = mine;
+    level[s] = last == row ? 0 : row_level[last] + 1;
   }
 
  private:

@@ -21,7 +21,14 @@ class TriangularSolver {
   template <class Matrix>
   TriangularSolver(const Exec& exec, const Matrix& A, const TriangularOptions& options)
       : m_options(options), m_is_unit(A.diag == Diag::unit), m_entries_given(A.entries.extent(0)) {
-    TriangleAnalysis<T, Exec> analysis(exec, A, options);
+    // To allocate takes as long as ten kernels: one slab for all of a small triangle.
+    using Analysis = TriangleAnalysis<T, Exec>;
+    constexpr std::int64_t small = 20 << 20, with_plan = 4;
+    const std::int64_t bytes = Analysis::expected_bytes(A.rows(), m_entries_given, options);
+    const bool is_small = !on_host && bytes <= small / with_plan;
+    Slabs<Exec> scratch("scratch");
+    if (is_small) m_memory.reserve(exec, with_plan * bytes);
+    Analysis analysis(exec, A, options, is_small ? m_memory : scratch);
     keep(exec, analysis);
     m_first = level_starts(exec, analysis.levels);  // before the analysis' memory is freed
     if (algorithm() == TriangularAlgorithm::level_set) m_links = level_links<Exec>(m_first);
