@@ -245,10 +245,11 @@ struct SolveDissectedInRegisters {
 
 template <class T, class Exec>
 class DissectedInRegisters {
-  static constexpr int rows = SolveDissectedInRegisters<T, 0>::rows;
   static constexpr int team = 512, most_chunks = 64;
 
  public:
+  static constexpr int rows = SolveDissectedInRegisters<T, 0>::rows;  // of a chunk
+
   explicit DissectedInRegisters(const Shape& shape, int most_lanes = team,
                                 int scratch = scratch_limit)
       : m_most_lanes(most_lanes), m_scratch(scratch) {

@@ -21,10 +21,13 @@ struct ThomasSweep {
   std::int64_t words;  // of storage for a system
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
+    sweep(k, problem.storage + k * words);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void sweep(std::int64_t k, T* memory) const {
     const Bands<T, W> A = problem.A[k];
     const Diagnosis diagnosis = problem.diagnosis.of(k, A.n);
     const Strided<T> x = problem.x[k];
-    const ThomasVerdict verdict = solve(A, problem.b[k], x, problem.storage + k * words);
+    const ThomasVerdict verdict = solve(A, problem.b[k], x, memory);
     if (verdict.row >= 0) return diagnosis.report(verdict.reason, verdict.row);
     if constexpr (W == 1) report_first_not_finite(diagnosis, x, 0, A.n);
   }
@@ -42,14 +45,19 @@ struct ThomasSweep {
   }
 };
 
-/// Of systems that are marked.
+/// Of systems that are marked: so many threads at a time have one each, with memory for as many.
 template <class T>
 struct SweepMarked {
-  ThomasSweep<T, false> sweep;
+  Problem<T> problem;
+  std::int64_t words;  // of storage for a thread
+  std::int64_t threads;
   Marks<T> marks;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    if (*marks.any != 0 && marks.marked[k] != T(0)) sweep(k);
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t thread) const {
+    if (*marks.any == 0) return;
+    for (std::int64_t k = thread; k < problem.count(); k += threads)
+      if (marks.marked[k] != T(0))
+        ThomasSweep<T, false>{problem, words}.sweep(k, problem.storage + thread * words);
   }
 };
 
@@ -97,12 +105,16 @@ class ThomasCall {
   ThomasCall(const Shape& shape, const Options& options) : m_shape(shape), m_options(options) {}
 
   std::int64_t storage_words() const {
-    return shares_storage() ? 0 : words() + (is_dissected() ? 1 : 0);
+    if (shares_storage()) return 0;
+    return is_dissected() ? 1 : words();
   }
   std::int64_t shared_words() const {
-    return shares_storage() ? words() : is_dissected() ? words_of_count : 0;
+    if (shares_storage()) return words();
+    return is_dissected() ? words_of_any + swept_at_once() * words() : 0;
   }
   std::int64_t parallel_items() const { return 1; }
+  /// So many fill a device where a system takes a word.
+  std::int64_t at_least() const { return is_dissected() ? std::int64_t(1) << 20 : 1; }
 
   void solve(const Exec& exec, const Problem<T, W>& problem) const {
     if constexpr (dissects)
@@ -138,22 +150,29 @@ class ThomasCall {
  private:
   using Dissected = DissectedInRegisters<T, Exec>;
   static constexpr bool dissects = W == 1 && std::is_floating_point_v<T> && !is_host_v<Exec>;
-  static constexpr std::int64_t words_of_count = 2;  // of any scalar hold a 64-bit number
+  static constexpr std::int64_t words_of_any = 2;  // of any scalar hold a 64-bit number
 
+  std::int64_t swept_at_once() const {
+    constexpr std::int64_t most = 16384;
+    return std::min(m_shape.count, most);
+  }
+
+  /// Whether threads share a system, if it lies so.
   bool is_dissected() const {
     if constexpr (dissects)
-      return m_shape.matrices == m_shape.count && Dissected(m_shape).fits();
+      return m_shape.matrices == m_shape.count && m_shape.n > Dissected::rows &&
+             Dissected(m_shape).fits();
     else
       return false;
   }
   void solve_dissected(const Exec& exec, const Problem<T>& problem) const {
-    const Marks<T> marks{problem.storage + words_of_count,
+    const Marks<T> marks{problem.storage + words_of_any + swept_at_once() * words(),
                          reinterpret_cast<std::int64_t*>(problem.storage)};
     Dissected(m_shape).solve(exec, "Trikkos::thomas", problem, marks);
     Problem<T> rest = problem;
-    rest.storage = marks.marked + problem.count();
-    Kokkos::parallel_for("Trikkos::thomas", range(exec, problem.count()),
-                         SweepMarked<T>{{rest, words()}, marks});
+    rest.storage = problem.storage + words_of_any;
+    const std::int64_t threads = std::min(problem.count(), swept_at_once());
+    launch(exec, "Trikkos::thomas", threads, SweepMarked<T>{rest, words(), threads, marks});
   }
   static void reset(const Exec& exec, const Problem<T, W>& problem) {
     if (problem.resets)
@@ -171,10 +190,14 @@ class ThomasCall {
     if constexpr (W > 1)
       if (problem.A.is_shared()) return factor_and_sweep<corrects>(exec, problem);
     // made for one matrix, it has memory for the factors of one
-    const std::int64_t at_a_time = shares_storage() ? 1 : problem.count();
-    for (std::int64_t first = 0; first < problem.count(); first += at_a_time)
-      launch(exec, "Trikkos::thomas", at_a_time,
-             ThomasSweep<T, corrects, W>{problem.block(first, at_a_time), words()});
+    const std::int64_t at_a_time = shares_storage() ? 1
+                                   : is_dissected() ? swept_at_once()
+                                                    : problem.count();
+    for (std::int64_t first = 0, count; first < problem.count(); first += count) {
+      count = problem.block_size(first, at_a_time);
+      launch(exec, "Trikkos::thomas", count,
+             ThomasSweep<T, corrects, W>{problem.block(first, count), words()});
+    }
   }
   template <bool corrects>
   void sweep_all(const Exec& exec, const Problem<T, W>& problem, T* memory) const {
