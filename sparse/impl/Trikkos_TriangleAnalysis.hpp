@@ -25,11 +25,11 @@ class TriangleAnalysis {
   static constexpr auto function = "Trikkos::TriangularPlan";
 
  public:
-  /// Waits, but not for its last kernels.
+  /// Waits, but not for its last kernels. Parts may have the same memory.
   template <class Matrix>
   TriangleAnalysis(const Exec& exec, const Matrix& A, const TriangularOptions& options,
-                   Slabs<Exec>& memory)
-      : m_options(options), m_memory(memory), size(A.rows()) {
+                   Slabs<Exec>& memory, Slabs<Exec>& of_parts)
+      : m_options(options), m_memory(memory), m_of_parts(of_parts), size(A.rows()) {
     expect_csr_extents(function, A);
     m_memory.reserve(exec, expected_bytes(size, A.entries.extent(0), options));
     pattern = new_pattern(exec, m_memory,
@@ -70,6 +70,7 @@ class TriangleAnalysis {
  private:
   TriangularOptions m_options;
   Slabs<Exec>& m_memory;
+  Slabs<Exec>& m_of_parts;
 
  public:
   std::int64_t size;
@@ -136,7 +137,7 @@ class TriangleAnalysis {
       if (wanted == blocked || (wanted == automatic && !on_host && count > levels_without_parts)) {
         const std::int64_t bytes = granted_scratch<Exec>() - scratch_reserved(1024);
         const bool large_only = wanted == automatic && is_wide(size, count);
-        sizes = part_sizes(exec, m_memory, pattern, rank,
+        sizes = part_sizes(exec, m_of_parts, pattern, rank,
                            bytes / static_cast<std::int64_t>(sizeof(T)), large_only, found.longest);
       }
     choice = {wanted, "it was asked for"};
@@ -158,7 +159,7 @@ class TriangleAnalysis {
     if constexpr (spin_safe_v<Exec>)
       if (choice.algorithm == blocked) {
         row = array<std::int32_t>(exec, positions());
-        parts = order_parts(exec, m_memory, pattern, sizes, by_rank, rank, row, length);
+        parts = order_parts(exec, m_memory, m_of_parts, pattern, sizes, by_rank, rank, row, length);
         return;
       }
     row = order_of_rows(exec);

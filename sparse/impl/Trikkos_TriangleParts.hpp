@@ -339,23 +339,24 @@ struct PartOrder {
   Array<std::int32_t, Exec> row_rank, import_rank, position;
 };
 
+/// \param of_parts     memory that \ref part_sizes took its sets from, and left room in
 /// \param by_rank      rows in an order in which no row needs one behind it
 /// \param rank         of each row there
 /// \param[out] row     at each position
 /// \param[out] length  its entries
 template <class Exec>
-PartOrder<Exec> order_parts(const Exec& exec, Slabs<Exec>& memory,
+PartOrder<Exec> order_parts(const Exec& exec, Slabs<Exec>& memory, Slabs<Exec>& of_parts,
                             const TrianglePattern<Exec>& pattern, const PartSizes<Exec>& sizes,
                             const Array<std::int32_t, Exec>& by_rank,
                             const Array<std::int32_t, Exec>& rank,
                             const Array<std::int32_t, Exec>& row,
                             const Array<std::int32_t, Exec>& length) {
   const std::int64_t n = pattern.shape.n;
-  const auto array = [&](std::int64_t count) {
-    return memory.template array<std::int32_t>(exec, count);
+  const auto array = [&](Slabs<Exec>& from, std::int64_t count) {
+    return from.template array<std::int32_t>(exec, count);
   };
-  const PartOrder<Exec> r{array(n), array(sizes.imports), array(n)};
-  const auto next = array(sizes.parts);
+  const PartOrder<Exec> r{array(memory, n), array(of_parts, sizes.imports), array(memory, n)};
+  const auto next = array(of_parts, sizes.parts);
   Kokkos::parallel_for(
       "Trikkos::TriangularPlan::rank_rows", range(exec, n),
       all_of(RankRows{pattern.shape.natural(), rank.data(), r.row_rank.data()}, filled(next, 0)));

@@ -22,13 +22,13 @@ class TriangularSolver {
   TriangularSolver(const Exec& exec, const Matrix& A, const TriangularOptions& options)
       : m_options(options), m_is_unit(A.diag == Diag::unit), m_entries_given(A.entries.extent(0)) {
     // To allocate takes as long as ten kernels: one slab for all of a small triangle.
-    using Analysis = TriangleAnalysis<T, Exec>;
     constexpr std::int64_t small = 20 << 20, with_plan = 4;
     const std::int64_t bytes = Analysis::expected_bytes(A.rows(), m_entries_given, options);
     const bool is_small = !on_host && bytes <= small / with_plan;
-    Slabs<Exec> scratch("scratch");
+    Slabs<Exec> scratch("scratch"), of_parts("parts");
     if (is_small) m_memory.reserve(exec, with_plan * bytes);
-    Analysis analysis(exec, A, options, is_small ? m_memory : scratch);
+    Analysis analysis(exec, A, options, is_small ? m_memory : scratch,
+                      is_small ? m_memory : of_parts);
     keep(exec, analysis);
     m_first = level_starts(exec, analysis.levels);  // before the analysis' memory is freed
     if (algorithm() == TriangularAlgorithm::level_set) m_links = level_links<Exec>(m_first);
