@@ -24,13 +24,15 @@ enum class Algorithm {
               ///< pivoting; where its factors do not promise a stable solution, `segmented` solves
 };
 
-/// The choice behind `Algorithm::automatic`, in a call and in a kernel: the fastest algorithm that
-/// is stable for every nonsingular matrix. Today that is `segmented` at every size:
-/// `truncated` is as stable, and slower where it does not know that; but a Plan of one matrix takes
-/// `factored` where it fits on chip, and on a device contiguous systems that a team's scratch holds
-/// are tried without pivoting first: of 2^19 rows in all tridiagonal ones that look dominant, and
-/// pentadiagonal ones where they are thousands. At n = 1000 it beats one thread's LAPACK with warm
-/// caches only (perf_tests/README.md).
+/// The choice behind `Algorithm::automatic` in a kernel, and in most calls: the fastest algorithm
+/// that is stable for every nonsingular matrix, which is `segmented` at every size. At n = 1000 it
+/// beats one thread's LAPACK with warm caches only (perf_tests/README.md).
+///
+/// Calls know more than n. There one tridiagonal system of 2^16 rows (on a device 2^23) and more
+/// whose x is not b is solved by `truncated` if rows that are looked at suggest that windows will
+/// agree; a Plan of one matrix takes `factored` where it fits on chip; and on a device contiguous
+/// systems that a team's scratch holds are tried without pivoting first: of 2^19 rows in all
+/// tridiagonal ones that look dominant, and pentadiagonal ones where they are thousands.
 KOKKOS_INLINE_FUNCTION constexpr Algorithm choose_algorithm(std::int64_t /*n*/) {
   return Algorithm::segmented;
 }

@@ -30,11 +30,11 @@ struct Status {
   double backward_error =
       -1;  ///< worst of the right-hand sides; -1 without `Options::verify` or `refine`
 
-  /// `truncated`: what was neglected at worst, beside the largest unknown: on a host what
-  /// neighbouring windows disagree by at their seams, on a device the coupling between the ends of
-  /// groups of rows; -1 where `segmented` solved from the start
+  /// `truncated`, also where `automatic` tried that: what was neglected at worst, beside the
+  /// largest unknown: on a host what neighbouring windows disagree by at their seams, on a device
+  /// the coupling between the ends of groups of rows; -1 where `segmented` solved from the start
   double disagreement = -1;
-  bool fell_back = false;  ///< `truncated`: that was too much, so `segmented` has solved
+  bool fell_back = false;  ///< that was too much, so `segmented` has solved
 
   bool ok() const { return reason == Reason::none; }
   explicit operator bool() const { return ok(); }

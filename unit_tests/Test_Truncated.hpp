@@ -326,6 +326,88 @@ TEST(TEST_CATEGORY, truncated_in_place_is_segmented) {
   }
 }
 
+// ---- what `automatic` makes of it
+
+/// Of so many rows at least, see `Truncated::is_for`.
+constexpr std::int64_t long_enough = on_host ? 1 << 16 : 1 << 23;
+
+/// `tried`: windows; `kept`: their x.
+template <class T>
+void automatic_solves(const HostSystem<T>& A, bool tried, bool kept, Options options = {}) {
+  const auto b = random_vector<T>(static_cast<std::int64_t>(A.diag.size()));
+  const auto r = solve(A, b, options);
+  EXPECT_TRUE(r.status.ok());
+  EXPECT_EQ(r.status.disagreement >= 0, tried);
+  EXPECT_EQ(r.status.fell_back, tried && !kept);
+  EXPECT_LE(r.eta, 45 * unit<T>);
+  const auto way = kept ? Algorithm::truncated : Algorithm::segmented;
+  EXPECT_TRUE(same_bits(r.x, solve(A, b, options.algorithm(way)).x));
+}
+/// Poisson's rows, not much of the whole but longer than a window.
+template <class T>
+HostSystem<T> dominant_but_for_a_piece(std::int64_t n) {
+  auto A = dominant<T>(n, 2, true);
+  for (std::int64_t i = n / 2; i < n / 2 + 3000; ++i)
+    A.lower[i] = A.upper[i] = T(-1), A.diag[i] = T(2);
+  return A;
+}
+TEST(TEST_CATEGORY, truncated_is_tried_by_automatic_where_it_looks_dominant) {
+  const std::int64_t n = long_enough + 7;
+  automatic_solves(dominant<double>(n, 2, true), true, true);
+  automatic_solves(dominant<double>(n, 1.3, false), true, true);
+  automatic_solves(dominant<double>(n, 1, false), false, false);
+  automatic_solves(dominant_but_for_a_piece<double>(n), true, false);
+  automatic_solves(dominant<float>(n, 2, true), true, true);
+  automatic_solves(dominant<double>(long_enough - 1, 2, true), false, false);
+  if (!on_host) return;  // 2^23 rows take seconds
+  automatic_solves(dominant<double>(n, 100, true), true, true);
+  automatic_solves(dominant<double>(n, 1, true), false, false);
+  for (const auto scaling : {Trikkos::Scaling::columns, Trikkos::Scaling::none})
+    automatic_solves(dominant<double>(n, 2, true), true, true, Options{}.scaling(scaling));
+  automatic_solves(dominant<double>(n, 2, true), true, true,
+                   Options{}.transpose(Transpose::transpose));
+  automatic_solves(dominant<Kokkos::complex<float>>(n, 2, true), true, true);
+  automatic_solves(dominant<Kokkos::complex<double>>(n, 1, true), false, false);
+}
+TEST(TEST_CATEGORY, truncated_is_tried_by_automatic_where_b_is_kept) {
+  const TEST_EXECSPACE exec;
+  const std::int64_t n = long_enough;
+  const auto host = dominant<double>(n, 2, true);
+  const auto A = Reference::to_device(exec, host);
+  const auto b = random_vector<double>(n);
+  const Trikkos::Workspace work(exec, A, Reference::to_device(exec, b));
+  EXPECT_EQ(work.algorithm(), Algorithm::truncated);
+  const auto x = Reference::to_device(exec, b);
+  Trikkos::solve(exec, work, A, x, x);
+  EXPECT_TRUE(work.status(exec).ok());
+  EXPECT_EQ(work.status(exec).disagreement, -1);
+  EXPECT_TRUE(same_bits(Reference::to_host(x), solve(host, b, segmented()).x));
+  const auto s = segmented().partition_size(20);
+  EXPECT_TRUE(same_bits(solve(host, b, Options{}.partition_size(20)).x, solve(host, b, s).x));
+}
+/// Rows that are looked at, or not, with entries of any kind.
+TEST(TEST_CATEGORY, truncated_is_tried_by_automatic_and_tells_the_same_of_bad_numbers) {
+  const std::int64_t n = long_enough, looked_at = n / 48 / 2;
+  const auto b = random_vector<double>(n);
+  const auto good = dominant<double>(n, 2, true);
+  constexpr double inf = std::numeric_limits<double>::infinity(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double bad : {0., nan, inf, -inf, 1e308, -1e308, 1e-320}) {
+    if (!on_host && bad == inf) break;
+    for (const std::int64_t row : {looked_at, looked_at + 100}) {
+      auto A = good;
+      A.lower[row] = A.diag[row] = A.upper[row] = bad;
+      SCOPED_TRACE(testing::Message() << bad << " in row " << row);
+      const auto r = solve(A, b, Options{}), s = solve(A, b, segmented());
+      EXPECT_EQ(r.status.reason, s.status.reason);
+      EXPECT_EQ(r.status.row, s.status.row);
+      if (s.status.ok()) {
+        EXPECT_LE(r.eta, 45 * unit<double>);
+      }
+    }
+  }
+}
+
 // ---- again and again
 
 /// Neither the verdict nor the memory of one solve is left to the next, nor is an order of them.

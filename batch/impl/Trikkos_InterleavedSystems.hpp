@@ -39,7 +39,7 @@ struct ThreadSystems {
   Elimination elimination{};
 
   KOKKOS_FORCEINLINE_FUNCTION bool is_wanted(std::int64_t system) const {
-    return wanted == nullptr || wanted[system] != T(0);
+    return has_mark(wanted, system);
   }
   /// body(system, link) for each thread that has one.
   template <class Member, class Body>

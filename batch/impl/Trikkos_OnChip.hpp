@@ -226,7 +226,7 @@ class DeviceSystems {
                     m_by_threads.storage_words() + (m_is_watched ? 1 : 0));
   }
   std::int64_t shared_words() const {
-    return std::max(m_by_threads.shared_words(), m_is_watched ? words_of_any : 0);
+    return std::max(m_by_threads.shared_words(), m_is_watched ? Marks<T>::words_of_any : 0);
   }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
   std::int64_t at_least() const {
@@ -271,7 +271,6 @@ class DeviceSystems {
   static constexpr bool has_watched = is_stable && (W > 1 || std::is_floating_point_v<T>);
   template <class Matrices>
   static constexpr bool watches = has_watched && !ComputedMatrices<Matrices>;
-  static constexpr std::int64_t words_of_any = 2;  // of any scalar hold a 64-bit number
   // Shorter ones two threads solve each in the time of their memory. Of fewer rows in all, systems
   // that must pivot after all would lose more than others gain.
   static constexpr std::int64_t least_in_registers = 95, least_watched = 1 << 21;
@@ -286,7 +285,7 @@ class DeviceSystems {
   }
   template <class Matrices>
   void solve_watched(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    const Marks<T> marks{problem.storage + words_of_any,
+    const Marks<T> marks{problem.storage + Marks<T>::words_of_any,
                          reinterpret_cast<std::int64_t*>(problem.storage)};
     Problem<T, W, Matrices> rest = problem;
     rest.resets = false;

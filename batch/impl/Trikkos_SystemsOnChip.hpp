@@ -45,7 +45,7 @@ struct SystemsOnChip {
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_wanted(std::int64_t system) const {
     if constexpr (W == 1 && !Interleaved) return true;  // none are marked
-    return wanted == nullptr || wanted[system] != T(0);
+    return has_mark(wanted, system);
   }
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION bool wants_any(const Member& member,

@@ -80,9 +80,12 @@ using AnyMethod = typename MethodsOf<T, Exec, W>::type;
 
 /// The algorithm of a host call.
 template <class T, class Exec, int W = 1>
-Algorithm chosen(Algorithm algorithm, const Shape& shape) {
+Algorithm chosen(const Options& options, const Shape& shape) {
+  const Algorithm algorithm = options.algorithm();
   if (algorithm == Algorithm::automatic && FactoredCall<T, Exec, W>::is_for(shape))
     return Algorithm::factored;
+  if constexpr (W == 1)
+    if (Truncated<T, Exec>::is_for(shape, options)) return Algorithm::truncated;
   return chosen(algorithm, shape.n);
 }
 
@@ -93,7 +96,7 @@ requires(W > 1) AnyMethod<T, Exec, W> method(const Shape& shape, const Options& 
     static_assert(Method<Call, T, Exec, W>);
     return Call(shape, options);
   };
-  switch (chosen<T, Exec, W>(options.algorithm(), shape)) {
+  switch (chosen<T, Exec, W>(options, shape)) {
     case Algorithm::thomas:
       return make(FormsOf<Algorithm::thomas>{});
     case Algorithm::factored:
@@ -104,7 +107,7 @@ requires(W > 1) AnyMethod<T, Exec, W> method(const Shape& shape, const Options& 
 }
 template <class T, class Exec, int W = 1>
 requires(W == 1) AnyMethod<T, Exec> method(const Shape& shape, const Options& options) {
-  const Algorithm algorithm = chosen<T, Exec>(options.algorithm(), shape);
+  const Algorithm algorithm = chosen<T, Exec>(options, shape);
   const auto make = [&](auto forms) -> AnyMethod<T, Exec> {
     using Call = typename decltype(forms)::template Call<T, Exec>;
     static_assert(Method<Call, T, Exec>);

@@ -56,7 +56,7 @@ class Solver {
 
   const Shape& shape() const { return m_shape; }
   const Options& options() const { return m_options; }
-  Algorithm algorithm() const { return chosen<T, Exec, W>(m_options.algorithm(), m_shape); }
+  Algorithm algorithm() const { return chosen<T, Exec, W>(m_options, m_shape); }
   std::size_t bytes() const { return memory(nullptr).bytes; }
 
   /// Makes fresh memory ready.
@@ -71,10 +71,8 @@ class Solver {
   template <ComputedMatrices Matrices>
   void solve(const Exec& exec, std::byte* start, const Matrices& A, const Vectors<const T>& b,
              const Vectors<T>& x, const Numbering& number) const {
-    using Call = typename FormsOf<Algorithm::segmented>::template Call<T, Exec, W>;
-    solve_all(
-        exec, memory(start), A, A, b, x, m_in_flight, number,
-        [&](const auto& problem, std::int64_t) { std::get<Call>(m_method).solve(exec, problem); });
+    solve_all(exec, memory(start), A, A, b, x, m_in_flight, number,
+              [&](const auto& problem, std::int64_t) { segmented().solve(exec, problem); });
   }
   /// What the last solve found. Waits.
   Status status(const Exec& exec, std::byte* start) const {
@@ -93,6 +91,14 @@ class Solver {
   }
   static constexpr std::int64_t most_in_flight = std::int64_t(1) << 30;  // league sizes are int
 
+  /// Of `segmented`, or `automatic`.
+  const auto& segmented() const {
+    if constexpr (W == 1) {
+      using Call = typename FormsOf<Algorithm::truncated>::template Call<T, Exec>;
+      if (const auto* method = std::get_if<Call>(&m_method)) return method->second_way();
+    }
+    return std::get<typename FormsOf<Algorithm::segmented>::template Call<T, Exec, W>>(m_method);
+  }
   std::int64_t storage_words() const {
     return std::visit([](const auto& m) { return m.storage_words(); }, m_method);
   }

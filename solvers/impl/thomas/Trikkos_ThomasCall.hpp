@@ -110,7 +110,7 @@ class ThomasCall {
   }
   std::int64_t shared_words() const {
     if (shares_storage()) return words();
-    return is_dissected() ? words_of_any + swept_at_once() * words() : 0;
+    return is_dissected() ? Marks<T>::words_of_any + swept_at_once() * words() : 0;
   }
   std::int64_t parallel_items() const { return 1; }
   /// So many fill a device where a system takes a word.
@@ -150,7 +150,6 @@ class ThomasCall {
  private:
   using Dissected = DissectedInRegisters<T, Exec>;
   static constexpr bool dissects = W == 1 && std::is_floating_point_v<T> && !is_host_v<Exec>;
-  static constexpr std::int64_t words_of_any = 2;  // of any scalar hold a 64-bit number
 
   std::int64_t swept_at_once() const {
     constexpr std::int64_t most = 16384;
@@ -166,11 +165,11 @@ class ThomasCall {
       return false;
   }
   void solve_dissected(const Exec& exec, const Problem<T>& problem) const {
-    const Marks<T> marks{problem.storage + words_of_any + swept_at_once() * words(),
+    const Marks<T> marks{problem.storage + Marks<T>::words_of_any + swept_at_once() * words(),
                          reinterpret_cast<std::int64_t*>(problem.storage)};
     Dissected(m_shape).solve(exec, "Trikkos::thomas", problem, marks);
     Problem<T> rest = problem;
-    rest.storage = problem.storage + words_of_any;
+    rest.storage = problem.storage + Marks<T>::words_of_any;
     const std::int64_t threads = std::min(problem.count(), swept_at_once());
     launch(exec, "Trikkos::thomas", threads, SweepMarked<T>{rest, words(), threads, marks});
   }

@@ -177,15 +177,14 @@ class DeviceWindows {
   std::int64_t opinion_words() const { return 0; }
   std::int64_t storage_words() const { return 0; }
 
-  template <class Exec>
-  void launch(const Exec& exec, const Problem<T>& problem, std::int64_t* refused, T*, T*) const {
+  template <class Exec, class Gate>
+  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate, std::int64_t* refused,
+              T*, T*) const {
     const TileShape<T, 0> shape{Tile{}.lanes(), Tile{}.rows(), Tile{}.levels()};
-    launch_one(exec, "Trikkos::truncated::reset",
-               ResetWanted{problem.diagnosis, problem.resets, refused});
     if (moves_in_bulk(problem, shape))
-      launch(exec, SolveWindow<T, true>{problem, m_windows, m_levels, refused});
+      launch(exec, gate, SolveWindow<T, true>{problem, m_windows, m_levels, refused});
     else
-      launch(exec, SolveWindow<T, false>{problem, m_windows, m_levels, refused});
+      launch(exec, gate, SolveWindow<T, false>{problem, m_windows, m_levels, refused});
   }
 
  private:
@@ -200,13 +199,14 @@ class DeviceWindows {
       ++levels;
     return levels;
   }
-  template <class Exec, class Kernel>
-  void launch(const Exec& exec, const Kernel& kernel) const {
+  template <class Exec, class Gate, class Kernel>
+  void launch(const Exec& exec, const Gate& gate, const Kernel& kernel) const {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
+    const int league = static_cast<int>(m_windows.count);
     Kokkos::parallel_for("Trikkos::truncated::windows",
-                         light(Teams(exec, static_cast<int>(m_windows.count), Kernel::lanes)
+                         light(Teams(exec, gate.league(league), Kernel::lanes)
                                    .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()))),
-                         kernel);
+                         gate.teams(kernel, league));
   }
 
   int m_levels;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <impl/Trikkos_Method.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_LanePartitions.hpp>
 #include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 #include <impl/truncated/Trikkos_Windows.hpp>
@@ -73,29 +74,24 @@ class HostWindows {
   /// Besides those of the opinions.
   std::int64_t storage_words() const { return m_groups * group_words(); }
 
-  template <class Exec>
-  void launch(const Exec& exec, const Problem<T>& problem, std::int64_t* refused,
+  template <class Exec, class Gate>
+  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate, std::int64_t* refused,
               T* opinion_storage, T* storage) const {
     auto* const opinions = reinterpret_cast<Opinion<T>*>(opinion_storage);
     const Verdict<T> verdict{opinions, count(), refused, problem.diagnosis};
-    Kokkos::parallel_for("Trikkos::truncated::windows", range(exec, m_groups),
-                         [=, self = *this](std::int64_t group) {
-                           const std::int64_t tiles = self.m_tiles, groups = self.m_groups;
-                           auto* const back =
-                               reinterpret_cast<Back*>(storage + group * self.group_words());
-                           if (group == 0) {
-                             if (problem.resets) problem.diagnosis.reset();
-                             *verdict.refused = 0;
-                           }
-                           for (std::int64_t tile = group * tiles / groups;
-                                tile < (group + 1) * tiles / groups; ++tile)
-                             self.solve(problem, tile, back, opinions + tile * width);
-                         });
-    launch_one(exec, "Trikkos::truncated::verdict", [verdict](std::int64_t) {
-      double worst = 0;
-      for (std::int64_t i = 0; i + 1 < verdict.count; ++i) worst = std::max(worst, verdict.at(i));
-      verdict.tell(worst);
-    });
+    const auto windows = [=, self = *this](std::int64_t group) {
+      const std::int64_t tiles = self.m_tiles, groups = self.m_groups;
+      auto* const back = reinterpret_cast<Back*>(storage + group * self.group_words());
+      for (std::int64_t tile = group * tiles / groups; tile < (group + 1) * tiles / groups; ++tile)
+        self.solve(problem, tile, back, opinions + tile * width);
+    };
+    Kokkos::parallel_for("Trikkos::truncated::windows", range(exec, m_groups), gate(windows));
+    launch_one(exec, "Trikkos::truncated::verdict", gate([verdict](std::int64_t) {
+                 double worst = 0;
+                 for (std::int64_t i = 0; i + 1 < verdict.count; ++i)
+                   worst = std::max(worst, verdict.at(i));
+                 verdict.tell(worst);
+               }));
   }
 
  private:

@@ -18,14 +18,24 @@ namespace Trikkos::Impl {
 /// there, `segmented` solves from the start. It does as well where matrices are read only once
 /// anyway (systems in SIMD lanes or on chip), for several systems, for rings, and where one window
 /// holds all.
+///
+/// `automatic` calls it for long systems, and then looks at the matrix before (`LookFirst`).
 template <class T, class Exec>
 class Truncated {
  public:
   Truncated(const Shape& shape, const Options& options)
       : m_segmented(shape, Options(options).algorithm(Algorithm::segmented)),
         m_windows(shape.n, options),
+        m_samples(options.algorithm() == Algorithm::automatic ? overlap_of<T>(options) : 0),
         m_cuts(shape.count == 1 && !m_segmented.is_one_pass() && m_windows.count() > 1 &&
                m_windows.count() < std::numeric_limits<int>::max()) {}
+
+  /// Whether `automatic` calls it: for systems so long that to look costs next to nothing.
+  static bool is_for(const Shape& shape, const Options& options) {
+    constexpr std::int64_t least = std::int64_t(1) << (is_host_v<Exec> ? 16 : 23);
+    return options.algorithm() == Algorithm::automatic && options.partition_size() == 0 &&
+           shape.count == 1 && shape.n >= least;
+  }
 
   std::int64_t storage_words() const {
     if (!m_cuts) return m_segmented.storage_words();
@@ -38,13 +48,24 @@ class Truncated {
   void solve(const Exec& exec, const Problem<T>& problem) const {
     if (!m_cuts || problem.A.first.periodic || problem.b.data == problem.x.data)
       return m_segmented.solve(exec, problem);
-    auto* const refused = reinterpret_cast<std::int64_t*>(problem.storage);
+    const bool looks = m_samples > 0;
+    auto* const tried = reinterpret_cast<std::int64_t*>(problem.storage);
+    std::int64_t* const refused = tried + 1;
+    T* const opinions = problem.storage + line;
     Problem<T> second = problem;
     second.storage = problem.storage + own_words();
     second.resets = false;
-    m_windows.launch(exec, problem, refused, problem.storage + line, second.storage);
-    m_segmented.passes().solve(exec, second, OnlyIf{refused});
+    LookFirst<T>{problem, m_samples, tried, refused}.launch(exec);
+    if (looks || is_host_v<Exec>)
+      m_windows.launch(exec, problem, OnlyIf{tried, OnlyIf::most_small_teams}, refused, opinions,
+                       second.storage);
+    else  // on a device a gate costs something
+      m_windows.launch(exec, problem, Always{}, refused, opinions, second.storage);
+    m_segmented.passes().solve(
+        exec, second, OnlyIf{refused, looks ? OnlyIf::most_as_likely : OnlyIf::most_teams});
   }
+  /// Without windows.
+  const Partitioned<T, Exec, OrthogonalCarry>& second_way() const { return m_segmented; }
 
  private:
   static constexpr std::int64_t line = 64 / sizeof(T);
@@ -56,6 +77,7 @@ class Truncated {
 
   Partitioned<T, Exec, OrthogonalCarry> m_segmented;
   std::conditional_t<is_host_v<Exec>, HostWindows<T>, DeviceWindows<T>> m_windows;
+  std::int64_t m_samples;
   bool m_cuts;
 };
 
