@@ -161,9 +161,9 @@ void expect_same_bits(const Matrix& A, const BatchMatrix& A_of_batch,
   const Trikkos::Plan plan_of_batch(exec, A_of_batch, options, count);
   const auto expected = [&](const Lines& to) {
     const auto v = Trikkos::Impl::vectors<T>(b, Trikkos::Impl::order_of(to));
-    const bool interleaved = plan_of_batch.algorithm() == Algorithm::factored && count > 1 &&
-                             v.system_stride < v.row_stride;
-    const Many::Layout of_judge = interleaved ? Many::Layout::left : Many::Layout::right;
+    const bool is_interleaved = plan_of_batch.algorithm() == Algorithm::factored && count > 1 &&
+                                v.system_stride < v.row_stride;
+    const Many::Layout of_judge = is_interleaved ? Many::Layout::left : Many::Layout::right;
     const Array<T> right_of_judge = Many::make_array<T>(of_judge, count, n),
                    judge = Many::make_array<T>(of_judge, count, n);
     ::Test::copy(right_of_judge, right);

@@ -431,15 +431,22 @@ TEST(TEST_CATEGORY, device_kernels_of_windows) {
           A.band[1][i] = std::copysign(T(dominance * others), A.band[1][i]);
         }
         const Impl::DeviceWindows<T> windows(n, Trikkos::Options{}.truncated({.overlap = 60}));
-        const Kokkos::View<std::int64_t*, Exec> refused("refused", 1);
-        const Answer found = solve(A, stride, 1, [&](const Exec& exec, const auto& problem) {
-          windows.launch(exec, problem, refused.data(), static_cast<T*>(nullptr),
-                         static_cast<T*>(nullptr));
-        });
-        const bool is_accepted = to_vector(refused)[0] == 0;
-        EXPECT_EQ(is_accepted, dominance > 1);
-        if (is_accepted) {
-          EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
+        for (const bool gated : {false, true}) {
+          const Kokkos::View<std::int64_t*, Exec> words("words", 2);
+          std::int64_t *const tried = words.data(), *const refused = tried + 1;
+          T* const none = nullptr;
+          const Answer found = solve(A, stride, 1, [&](const Exec& exec, const auto& problem) {
+            Impl::LookFirst<T>{problem, 0, tried, refused}.launch(exec);
+            if (gated)  // by one team
+              windows.launch(exec, problem, Impl::OnlyIf{tried, 1}, refused, none, none);
+            else
+              windows.launch(exec, problem, Impl::Always{}, refused, none, none);
+          });
+          const bool is_accepted = to_vector(words)[1] == 0;
+          EXPECT_EQ(is_accepted, dominance > 1);
+          if (is_accepted) {
+            EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
+          }
         }
       }
 }
