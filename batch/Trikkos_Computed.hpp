@@ -46,9 +46,9 @@ void solve(const Exec& exec, const Workspace<T, Exec, half_bandwidth>& work, con
   const auto refuse = [&](const std::string& what) {
     throw std::invalid_argument(std::string(function) + ": " + what + " (A is computed)");
   };
-  if (work.algorithm() != Algorithm::segmented)
-    refuse(std::string("algorithm is ") + name(work.algorithm()) +
-           ", expected automatic or segmented");
+  const Algorithm algorithm = work.options().algorithm();
+  if (algorithm != Algorithm::automatic && algorithm != Algorithm::segmented)
+    refuse(std::string("algorithm is ") + name(algorithm) + ", expected automatic or segmented");
   if (work.options().transpose() != Transpose::none) refuse("transpose is given, expected none");
   if (work.options().scaling() == Scaling::columns)
     refuse("scaling is columns, expected rows or none");

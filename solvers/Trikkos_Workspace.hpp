@@ -70,7 +70,7 @@ class Workspace {
 
   std::int64_t size() const { return m_solver.shape().n; }
   const Options& options() const { return m_solver.options(); }
-  /// The algorithm that solves; never `automatic`.
+  /// The algorithm that solves, or is tried first (`truncated`); never `automatic`.
   Algorithm algorithm() const { return m_solver.algorithm(); }
   /// Device memory held.
   std::size_t bytes() const { return m_memory.extent(0); }

@@ -3,77 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <FastError.hpp>
-#include <Outcome.hpp>
-#include <Trikkos_BackwardError.hpp>
-#include <Trikkos_Gallery.hpp>
-#include <Trikkos_Solve.hpp>
 #include <Trikkos_Toeplitz.hpp>
+#include <Windows.hpp>
 
 /// \file
 /// Algorithm::truncated: one pass where windows agree, else `segmented`, and never a wrong x.
 
 namespace Test::Truncated {
-
-using Reference::HostSystem;
-using Trikkos::Algorithm;
-using Trikkos::Boundary;
-using Trikkos::Gallery;
-using Trikkos::Options;
-using Trikkos::Transpose;
-
-template <class T>
-constexpr double unit = std::numeric_limits<Trikkos::Impl::Real<T>>::epsilon();
-
-inline Options truncated(std::int64_t overlap = 0) {
-  return Options{}.truncated({.overlap = overlap});
-}
-inline Options segmented() { return Options{}.algorithm(Algorithm::segmented); }
-
-/// |a_ii| = factor (|a_i,i-1| + |a_i,i+1|), off-diagonal entries -1, or random ones.
-template <class T>
-HostSystem<T> dominant(std::int64_t n, double factor, bool random) {
-  auto A = Reference::to_host(Trikkos::gallery<T>(TEST_EXECSPACE{}, Gallery::uniform, n, 5));
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (!random) A.lower[i] = A.upper[i] = T(-1);
-    const double sum =
-        Kokkos::abs(i > 0 ? A.lower[i] : T(0)) + Kokkos::abs(i < n - 1 ? A.upper[i] : T(0));
-    A.diag[i] = T(factor * sum + (n == 1 ? 1 : 0));
-  }
-  return A;
-}
-
-template <class T>
-struct Outcome {
-  std::vector<T> x;
-  Trikkos::Status status;
-  double eta;
-};
-template <class T>
-Outcome<T> solve(const HostSystem<T>& A, const std::vector<T>& b, const Options& options) {
-  const TEST_EXECSPACE exec;
-  const Kokkos::View<T*, TEST_EXECSPACE> x("x", b.size());
-  const auto status = Trikkos::solve(exec, Reference::to_device(exec, A),
-                                     Reference::to_device(exec, b), x, options);
-  Outcome<T> r{Reference::to_host(x), status, 0};
-  const Transpose op = options.transpose();
-  r.eta = fast_backward_error(
-      op == Transpose::none ? A : Reference::transpose(A, op == Transpose::conjugate_transpose),
-      r.x, b);
-  return r;
-}
-template <class T>
-std::vector<T> random_vector(std::int64_t n) {
-  return Reference::to_host(Trikkos::gallery_rhs<T>(TEST_EXECSPACE{}, n, 7));
-}
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-}
-
-/// There windows are compared; a device knows the coupling that it neglects, which b does not
-/// change.
-constexpr bool on_host = Trikkos::Impl::is_host_v<TEST_EXECSPACE>;
 
 /// Longer than what a device solves on chip.
 constexpr std::int64_t large = 20000;
@@ -323,88 +259,6 @@ TEST(TEST_CATEGORY, truncated_in_place_is_segmented) {
     EXPECT_TRUE(status.ok());
     EXPECT_EQ(status.disagreement, -1);
     EXPECT_TRUE(same_bits(Reference::to_host(x), solve(A, b, segmented()).x));
-  }
-}
-
-// ---- what `automatic` makes of it
-
-/// Of so many rows at least, see `Truncated::is_for`.
-constexpr std::int64_t long_enough = on_host ? 1 << 16 : 1 << 23;
-
-/// `tried`: windows; `kept`: their x.
-template <class T>
-void automatic_solves(const HostSystem<T>& A, bool tried, bool kept, Options options = {}) {
-  const auto b = random_vector<T>(static_cast<std::int64_t>(A.diag.size()));
-  const auto r = solve(A, b, options);
-  EXPECT_TRUE(r.status.ok());
-  EXPECT_EQ(r.status.disagreement >= 0, tried);
-  EXPECT_EQ(r.status.fell_back, tried && !kept);
-  EXPECT_LE(r.eta, 45 * unit<T>);
-  const auto way = kept ? Algorithm::truncated : Algorithm::segmented;
-  EXPECT_TRUE(same_bits(r.x, solve(A, b, options.algorithm(way)).x));
-}
-/// Poisson's rows, not much of the whole but longer than a window.
-template <class T>
-HostSystem<T> dominant_but_for_a_piece(std::int64_t n) {
-  auto A = dominant<T>(n, 2, true);
-  for (std::int64_t i = n / 2; i < n / 2 + 3000; ++i)
-    A.lower[i] = A.upper[i] = T(-1), A.diag[i] = T(2);
-  return A;
-}
-TEST(TEST_CATEGORY, truncated_is_tried_by_automatic_where_it_looks_dominant) {
-  const std::int64_t n = long_enough + 7;
-  automatic_solves(dominant<double>(n, 2, true), true, true);
-  automatic_solves(dominant<double>(n, 1.3, false), true, true);
-  automatic_solves(dominant<double>(n, 1, false), false, false);
-  automatic_solves(dominant_but_for_a_piece<double>(n), true, false);
-  automatic_solves(dominant<float>(n, 2, true), true, true);
-  automatic_solves(dominant<double>(long_enough - 1, 2, true), false, false);
-  if (!on_host) return;  // 2^23 rows take seconds
-  automatic_solves(dominant<double>(n, 100, true), true, true);
-  automatic_solves(dominant<double>(n, 1, true), false, false);
-  for (const auto scaling : {Trikkos::Scaling::columns, Trikkos::Scaling::none})
-    automatic_solves(dominant<double>(n, 2, true), true, true, Options{}.scaling(scaling));
-  automatic_solves(dominant<double>(n, 2, true), true, true,
-                   Options{}.transpose(Transpose::transpose));
-  automatic_solves(dominant<Kokkos::complex<float>>(n, 2, true), true, true);
-  automatic_solves(dominant<Kokkos::complex<double>>(n, 1, true), false, false);
-}
-TEST(TEST_CATEGORY, truncated_is_tried_by_automatic_where_b_is_kept) {
-  const TEST_EXECSPACE exec;
-  const std::int64_t n = long_enough;
-  const auto host = dominant<double>(n, 2, true);
-  const auto A = Reference::to_device(exec, host);
-  const auto b = random_vector<double>(n);
-  const Trikkos::Workspace work(exec, A, Reference::to_device(exec, b));
-  EXPECT_EQ(work.algorithm(), Algorithm::truncated);
-  const auto x = Reference::to_device(exec, b);
-  Trikkos::solve(exec, work, A, x, x);
-  EXPECT_TRUE(work.status(exec).ok());
-  EXPECT_EQ(work.status(exec).disagreement, -1);
-  EXPECT_TRUE(same_bits(Reference::to_host(x), solve(host, b, segmented()).x));
-  const auto s = segmented().partition_size(20);
-  EXPECT_TRUE(same_bits(solve(host, b, Options{}.partition_size(20)).x, solve(host, b, s).x));
-}
-/// Rows that are looked at, or not, with entries of any kind.
-TEST(TEST_CATEGORY, truncated_is_tried_by_automatic_and_tells_the_same_of_bad_numbers) {
-  const std::int64_t n = long_enough, looked_at = n / 48 / 2;
-  const auto b = random_vector<double>(n);
-  const auto good = dominant<double>(n, 2, true);
-  constexpr double inf = std::numeric_limits<double>::infinity(),
-                   nan = std::numeric_limits<double>::quiet_NaN();
-  for (const double bad : {0., nan, inf, -inf, 1e308, -1e308, 1e-320}) {
-    if (!on_host && bad == inf) break;
-    for (const std::int64_t row : {looked_at, looked_at + 100}) {
-      auto A = good;
-      A.lower[row] = A.diag[row] = A.upper[row] = bad;
-      SCOPED_TRACE(testing::Message() << bad << " in row " << row);
-      const auto r = solve(A, b, Options{}), s = solve(A, b, segmented());
-      EXPECT_EQ(r.status.reason, s.status.reason);
-      EXPECT_EQ(r.status.row, s.status.row);
-      if (s.status.ok()) {
-        EXPECT_LE(r.eta, 45 * unit<double>);
-      }
-    }
   }
 }
 
