@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Trikkos_ComputedMatrix.hpp>
+#include <Trikkos_Computed.hpp>
 #include <Windows.hpp>
 #include <algorithm>
 #include <cmath>
