@@ -11,6 +11,7 @@
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
 #include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 #include <impl/truncated/Trikkos_DeviceWindows.hpp>
+#include <impl/truncated/Trikkos_LookFirst.hpp>
 
 /// \file
 /// The kernels of devices for three diagonals (DeviceKernels.hpp), in blocks of rows, too; many

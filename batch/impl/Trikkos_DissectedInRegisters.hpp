@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_DISSECTEDINREGISTERS_HPP
 
 #include <algorithm>
+#include <impl/Trikkos_Dissection.hpp>
 #include <impl/Trikkos_Fused.hpp>
 #include <impl/Trikkos_KernelTeam.hpp>
 #include <impl/Trikkos_Launch.hpp>
@@ -70,8 +71,9 @@ struct MarkUnlikely {
     TRIKKOS_UNROLL(looks)
     for (int k = 0; k < looks; ++k) {
       const std::int64_t i = (2 * k + 1) * A.n / (2 * looks);
-      const T a = A.template entry<-1>(i), b = A.template entry<0>(i), c = A.template entry<1>(i);
-      is_dominant = is_dominant & (magnitude(a) + magnitude(c) <= magnitude(b));
+      const BandRow<T, 1> row{
+          {A.template entry<-1>(i), A.template entry<0>(i), A.template entry<1>(i)}, T(0)};
+      is_dominant = is_dominant & row.is_dominant();
     }
     return is_dominant;
   }

@@ -7,6 +7,7 @@
 #include <impl/segmented/Trikkos_Segmented.hpp>
 #include <impl/truncated/Trikkos_DeviceWindows.hpp>
 #include <impl/truncated/Trikkos_HostWindows.hpp>
+#include <impl/truncated/Trikkos_LookFirst.hpp>
 #include <limits>
 
 namespace Trikkos::Impl {

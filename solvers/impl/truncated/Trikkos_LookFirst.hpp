@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_LOOKFIRST_HPP
+#define TRIKKOS_IMPL_LOOKFIRST_HPP
+
+#include <impl/Trikkos_Launch.hpp>
+#include <impl/Trikkos_Method.hpp>
+#include <impl/partition/Trikkos_StridedRows.hpp>
+#include <impl/truncated/Trikkos_Windows.hpp>
+
+namespace Trikkos::Impl {
+
+/// Before any window `automatic` looks at as many rows as an overlap has, spread evenly over the
+/// system, and tries windows if an overlap of such rows would do. Where it is wrong no x is:
+/// windows do not agree then, and only their time is lost.
+template <class T>
+struct LookFirst {
+  Problem<T> problem;
+  std::int64_t samples;  // or 0: windows are tried in any case
+  std::int64_t *tried, *refused;
+
+  /// How much of a neighbour's change the unknown of a row passes on, if half of that came through
+  /// the row before.
+  KOKKOS_INLINE_FUNCTION double passes_on(std::int64_t sample) const {
+    const std::int64_t n = problem.n(), row = n / samples * sample + n / samples / 2;
+    const auto e = equation_of<T, 1>(problem.A[0], row, T(0));
+    const double a = magnitude(e.a), b = magnitude(e.b), c = magnitude(e.c);
+    const double down = c / (b - a / 2), up = a / (b - c / 2);
+    const double more = down < up ? up : down;
+    constexpr double infinity = Kokkos::Experimental::infinity_v<double>;
+    if (!(a < 2 * b && c < 2 * b && more < infinity)) return infinity;
+    return more < 0.25 ? 0.25 : more;  // few rows that stop all must not stand for all others
+  }
+  KOKKOS_INLINE_FUNCTION void decide(double passed_on) const {
+    const bool is_likely = samples == 0 || passed_on <= largest_disagreement<T>;
+    *tried = is_likely;
+    *refused = !is_likely;
+    if (problem.resets) problem.diagnosis.reset();
+  }
+
+  template <class Exec>
+  void launch(const Exec& exec) const {
+    constexpr auto label = "Trikkos::truncated::look";
+    if constexpr (is_host_v<Exec>)
+      launch_one(exec, label, [look = *this](std::int64_t) {
+        double passed_on = 1;
+        for (std::int64_t i = 0; i < look.samples; ++i) passed_on *= look.passes_on(i);
+        look.decide(passed_on);
+      });
+    else
+      Kokkos::parallel_for(label, light(Kokkos::TeamPolicy<Exec>(exec, 1, 64)), *this);
+  }
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    double passed_on = 1;
+    for (std::int64_t i = member.team_rank(); i < samples; i += member.team_size())
+      passed_on *= passes_on(i);
+    member.team_reduce(Kokkos::Prod<double>(passed_on));
+    if (member.team_rank() == 0) decide(passed_on);
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
