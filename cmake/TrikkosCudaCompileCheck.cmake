@@ -64,7 +64,7 @@ function(trikkos_cuda_object name source target architecture)
     OUTPUT "${object}"
     COMMAND "${Trikkos_NVCC}" -x cu -std=c++20 -arch=${architecture} ${device_flags}
             --extended-lambda
-            --diag-error 20011,20014  # nvcc only warns of host functions in device code
+            --Werror all-warnings
             ${host_flags} $<$<BOOL:${Kokkos_ENABLE_OPENMP}>:-Xcompiler=-fopenmp> ${ARGN}
             "-I${generated}" "-I$<JOIN:$<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>,;-I>"
             -MD -MF "${object}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}"

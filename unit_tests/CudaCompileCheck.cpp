@@ -8,6 +8,15 @@
 /// run it, and for real and for complex ones for a host execution space beside it: nvcc compiles
 /// both.
 
+// Not in a namespace without a name: nvcc warns of members that not every scalar uses there.
+struct Coefficients {
+  KOKKOS_FUNCTION Kokkos::Array<TRIKKOS_SCALAR, 3> operator()(std::int64_t system,
+                                                              std::int64_t row) const {
+    using T = TRIKKOS_SCALAR;
+    return {T(-1), T(3 + system + row), T(-1)};
+  }
+};
+
 namespace {
 
 using T = TRIKKOS_SCALAR;
@@ -79,11 +88,6 @@ void inverses(const Exec& exec) {
   static_cast<void>(Trikkos::inverse(exec, Trikkos::Tridiagonal{bands, bands, bands}, all));
 }
 
-struct Coefficients {
-  KOKKOS_FUNCTION Kokkos::Array<T, 3> operator()(std::int64_t system, std::int64_t row) const {
-    return {T(-1), T(3 + system + row), T(-1)};
-  }
-};
 template <class Exec>
 void computed(const Exec& exec) {
   const Trikkos::Workspace<T, Exec> work(exec, 1000, 1);

@@ -46,7 +46,7 @@ KOKKOS_FORCEINLINE_FUNCTION typename WatchedRow<V>::Mask eliminate_watched(const
   const std::int64_t n = rows.length(), inner = rows.inner_rows();
   WatchedRow<V> row;
   std::int64_t k = 1;
-  for_inner_rows(rows, k, std::min(1 + looks, inner), [&](std::int64_t, const Equation<V>& e) {
+  for_inner_rows(rows, k, Kokkos::min(1 + looks, inner), [&](std::int64_t, const Equation<V>& e) {
     row.safe = row.safe & (magnitude(e.a) + magnitude(e.c) <= magnitude(e.b));
   });
   const auto any_is_safe = [&] {
@@ -61,7 +61,8 @@ KOKKOS_FORCEINLINE_FUNCTION typename WatchedRow<V>::Mask eliminate_watched(const
   if (!any_is_safe()) return row.safe;
   k = 0;
   eliminate(k++, rows.equation(0));
-  while (k < inner && any_is_safe()) for_inner_rows(rows, k, std::min(k + block, inner), eliminate);
+  while (k < inner && any_is_safe())
+    for_inner_rows(rows, k, Kokkos::min(k + block, inner), eliminate);
   for (; k < n && any_is_safe(); ++k) eliminate(k, rows.equation(k));
   return row.safe & (finite_probe(row.z) == constant<V>(0));  // which has met every z
 }

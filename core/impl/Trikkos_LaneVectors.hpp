@@ -160,7 +160,7 @@ class RowAhead {
  private:
   template <bool to_write, class Number>
   KOKKOS_FORCEINLINE_FUNCTION static void ask([[maybe_unused]] const Number* p) {
-    constexpr int second_level = 2;
+    [[maybe_unused]] constexpr int second_level = 2;
     KOKKOS_IF_ON_HOST((__builtin_prefetch(p, to_write, second_level);))
   }
 

@@ -26,6 +26,14 @@
 #  define TRIKKOS_UNROLL(count)
 #endif
 
+/// Before a function for hosts and devices that calls what it is given, on hosts a host's function:
+/// nvcc would warn of that.
+#ifdef __CUDACC__
+#  define TRIKKOS_CALLS_ITS_ARGUMENT _Pragma("nv_exec_check_disable")
+#else
+#  define TRIKKOS_CALLS_ITS_ARGUMENT
+#endif
+
 namespace Trikkos::Impl {
 
 /// std::integral_constant<int, i>, of which nvcc knows that it is for devices.
@@ -33,12 +41,16 @@ template <int i>
 struct Constant {
   KOKKOS_FORCEINLINE_FUNCTION constexpr operator int() const { return i; }
 };
+TRIKKOS_CALLS_ITS_ARGUMENT
+template <int begin, class F, int... i>
+KOKKOS_FORCEINLINE_FUNCTION void for_constants(const F& f, std::integer_sequence<int, i...>) {
+  (f(Constant<begin + i>{}), ...);
+}
 /// f(i) for i in [begin, end), each a constant: loops over the parts of an array stay in registers
 /// then, which no pragma makes sure of where bounds depend on another loop.
 template <int begin, int end, class F>
 KOKKOS_FORCEINLINE_FUNCTION void for_constants(const F& f) {
-  [&]<int... i>(std::integer_sequence<int, i...>) { (f(Constant<begin + i>{}), ...); }
-  (std::make_integer_sequence<int, (end > begin ? end - begin : 0)>{});
+  for_constants<begin>(f, std::make_integer_sequence<int, (end > begin ? end - begin : 0)>{});
 }
 
 /// Lanes of complex numbers: their real parts and their imaginary parts.

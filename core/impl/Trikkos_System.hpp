@@ -273,18 +273,14 @@ Vectors<T> vectors(const View& v, const SystemOrder& order = {}) {
 }
 
 /// f(j, view) for the view of each diagonal A(i, i + j), from left to right.
-#ifdef __CUDACC__
-#  pragma nv_exec_check_disable  // f is a host function in calls
-#endif
+TRIKKOS_CALLS_ITS_ARGUMENT
 template <class... Views, class F>
 KOKKOS_FORCEINLINE_FUNCTION void for_bands(const Tridiagonal<Views...>& A, const F& f) {
   f(-1, A.lower);
   f(0, A.diag);
   f(1, A.upper);
 }
-#ifdef __CUDACC__
-#  pragma nv_exec_check_disable
-#endif
+TRIKKOS_CALLS_ITS_ARGUMENT
 template <class... Views, class F>
 KOKKOS_FORCEINLINE_FUNCTION void for_bands(const Pentadiagonal<Views...>& A, const F& f) {
   f(-2, A.lower2);

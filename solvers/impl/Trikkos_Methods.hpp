@@ -23,9 +23,7 @@ KOKKOS_INLINE_FUNCTION constexpr Algorithm chosen(Algorithm algorithm, std::int6
 
 /// f(forms) with the forms of the algorithm that solves systems of n rows, with W diagonals on
 /// either side: the one list of algorithms, for calls and kernels. In kernels there are no windows.
-#ifdef __CUDACC__
-#  pragma nv_exec_check_disable  // f is a host function in calls
-#endif
+TRIKKOS_CALLS_ITS_ARGUMENT
 template <int W = 1, class F>
 requires(W == 1) KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algorithm,
                                                                   std::int64_t n, const F& f) {
@@ -45,9 +43,7 @@ requires(W == 1) KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algo
   }
   return f(FormsOf<Algorithm::segmented>{});
 }
-#ifdef __CUDACC__
-#  pragma nv_exec_check_disable
-#endif
+TRIKKOS_CALLS_ITS_ARGUMENT
 template <int W, class F>
 requires(W > 1) KOKKOS_INLINE_FUNCTION constexpr auto with_forms(Algorithm algorithm,
                                                                  std::int64_t n, const F& f) {

@@ -75,7 +75,7 @@ struct SolveFactoredLanes {
     const auto load_words = [&](int band, std::int64_t i, V(&to)[W]) {
       for (int a = 0; a < W; ++a) to[a] = word(band + a, i);
     };
-    V v[many][W], ends[many][W], words[W], columns[W], inverse;
+    V v[many][W], ends[many][W], words[W]{}, columns[W], inverse;
     const auto multiplier = [&](int a) { return words[a]; };
     for (int j = 0; j < many; ++j) set_to_zero(v[j]), set_to_zero(ends[j]);
     for (std::int64_t i = 0; i < n; ++i) {

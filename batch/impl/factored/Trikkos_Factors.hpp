@@ -120,6 +120,7 @@ KOKKOS_FORCEINLINE_FUNCTION void push_value(V (&values)[W], const V& v) {
 }
 /// The next value, v less the multipliers of those before it: the newest one last, for it is the
 /// last to be known.
+TRIKKOS_CALLS_ITS_ARGUMENT
 template <class V, int W, class Multiplier>
 KOKKOS_FORCEINLINE_FUNCTION void push_next(V (&values)[W], V v, const Multiplier& multiplier) {
   for (int t = W - 1; t >= 0; --t) v = fused(-multiplier(t), values[t], v);
@@ -128,6 +129,7 @@ KOKKOS_FORCEINLINE_FUNCTION void push_next(V (&values)[W], V v, const Multiplier
 
 /// The last W unknowns of a ring in the place of the sums of `last` z over all rows. `end(a, c)`:
 /// the factors' words.
+TRIKKOS_CALLS_ITS_ARGUMENT
 template <class V, int W, class End>
 KOKKOS_FORCEINLINE_FUNCTION void solve_end(V (&sums)[W], const End& end) {
   for (int a = 0; a < W; ++a) {

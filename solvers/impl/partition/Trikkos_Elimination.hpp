@@ -158,6 +158,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_kept_rows(const Rows& rows, Index k, Index 
 /// The way back of an elimination: x_k = f - q x_(k+1) - r x_(k+2) for unknowns first - 1 down to
 /// last - 1, with the row for x_(k-1) kept as number k - shift. `next` and `after` are x_k and
 /// x_(k+1); `note(x_(k-1))` is called for each.
+TRIKKOS_CALLS_ITS_ARGUMENT
 template <int shift, class Rows, class V, class Note>
 KOKKOS_FORCEINLINE_FUNCTION void back_substitute(const Rows& rows, typename Rows::index_type first,
                                                  typename Rows::index_type last, V& next, V& after,

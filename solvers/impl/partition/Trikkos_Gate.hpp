@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <impl/Trikkos_Diagnosis.hpp>
+#include <impl/Trikkos_Scalar.hpp>
 #include <impl/Trikkos_Staging.hpp>
 
 /// \file
@@ -33,6 +34,7 @@ struct KernelIf {
   Kernel kernel;
   const std::int64_t* wanted;
 
+  TRIKKOS_CALLS_ITS_ARGUMENT
   template <class Work>
   KOKKOS_INLINE_FUNCTION void operator()(const Work& work) const {
     if (*wanted != 0) kernel(work);

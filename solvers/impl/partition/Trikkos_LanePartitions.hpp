@@ -175,7 +175,7 @@ struct LanePartitions {
   }
   template <bool to_write, class Number>
   KOKKOS_FORCEINLINE_FUNCTION void ask(const Strided<Number>& from, std::int64_t k) const {
-    constexpr int second_level = 2;
+    [[maybe_unused]] constexpr int second_level = 2;
     [[maybe_unused]] const Number* const p = from.data + (prefetched + k * width) * from.stride;
     KOKKOS_IF_ON_HOST((__builtin_prefetch(p, to_write, second_level);))
   }

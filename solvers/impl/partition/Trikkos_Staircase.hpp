@@ -83,13 +83,13 @@ struct Staircase {
       P[to] = n;
     };
     if (is_bare) {
-      TRIKKOS_UNROLL(rhs)
+      TRIKKOS_UNROLL(columns)
       for (int j = 0; j < rhs; ++j) {
         B[j] = product(r.p, P[j]);
         P[j] = product(-r.s, P[j]);
       }
     } else {
-      TRIKKOS_UNROLL(rhs)
+      TRIKKOS_UNROLL(columns)
       for (int j = 0; j < rhs; ++j) both(j, j);
     }
     both(rhs, rhs);
