@@ -7,6 +7,7 @@
 #include <Reference.hpp>
 #include <Trikkos_Gallery.hpp>
 #include <Trikkos_Solve.hpp>
+#include <limits>
 #include <string>
 
 /// \file
@@ -44,7 +45,8 @@ Outcome<T> solve(const Reference::HostSystem<T>& A, const std::vector<T>& b,
   const Kokkos::View<T*, TEST_EXECSPACE> x("x", b.size());
   const auto status = Trikkos::solve(exec, Reference::to_device(exec, A),
                                      Reference::to_device(exec, b), x, options);
-  Outcome<T> r{Reference::to_host(x), status, 0};
+  Outcome<T> r{Reference::to_host(x), status, std::numeric_limits<double>::quiet_NaN()};
+  if (!is_finite(r.x)) return r;
   if (options.transpose() == Transpose::none)
     r.eta = Reference::backward_error(A, r.x, b);
   else

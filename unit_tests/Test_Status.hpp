@@ -1,24 +1,25 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Bad numbers: never a finite wrong x with an ok status. And what says so: Status, Options::verify
-// and backward_error.
-
 #include <gtest/gtest.h>
 
-#include <Kokkos_Core.hpp>
 #include <Promise.hpp>
 #include <Trikkos.hpp>
-#include <cmath>
-#include <cstdint>
 #include <limits>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
+
+/// \file
+/// Bad numbers: never a finite wrong x with an ok status.
 
 namespace {
 
+using Test::describe;
+using Test::gallery;
+using Test::is_finite;
+using Test::Outcome;
+using Test::random_rhs;
+using Test::scaled;
 using Trikkos::Algorithm;
 using Trikkos::Boundary;
 using Trikkos::Gallery;
@@ -36,22 +37,6 @@ using HostSystem = Reference::HostSystem<T>;
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf_value = std::numeric_limits<double>::infinity();
 
-// A bound for double, scaled to the precision of T.
-template <class T>
-constexpr double scaled(double bound_for_double) {
-  using Real = decltype(Kokkos::abs(T{}));
-  return bound_for_double / std::numeric_limits<double>::epsilon() *
-         std::numeric_limits<Real>::epsilon();
-}
-
-template <class T>
-bool is_finite(const std::vector<T>& x) {
-  for (const T& v : x) {
-    if (!std::isfinite(Kokkos::abs(v))) return false;
-  }
-  return true;
-}
-
 // The default, odd, short and long partitions.
 std::vector<Options> stable_options() {
   std::vector<Options> all;
@@ -68,59 +53,18 @@ std::vector<Options> all_options() {
 std::vector<Options> some_options() {
   return {Options{}, Options{}.partition_size(7), Options{}.algorithm(Algorithm::thomas)};
 }
-std::string describe(const Options& options) {
-  return std::string(name(options.algorithm())) + ", partition_size " +
-         std::to_string(options.partition_size());
-}
 
-/// What came of a solve.
+/// What must never happen: an ok status, and an x that is finite and not as good as promised.
 template <class T>
-struct Outcome {
-  Status status;
-  std::vector<T> x;
-  double eta = -1;    // if x is finite and `solve_once` was asked
-  double bound = -1;  // for eta
-
-  bool finite() const { return is_finite(x); }
-  // the one thing that must not happen
-  bool deceives() const { return status.ok() && finite() && !(eta <= bound); }
-};
-
-template <class T>
-std::ostream& operator<<(std::ostream& out, const Outcome<T>& o) {
-  return out << "status: " << o.status.why() << "; x is "
-             << (o.finite() ? "finite, eta " + std::to_string(o.eta / o.bound) + " of its bound"
-                            : "not finite");
-}
-
-template <class T>
-Outcome<T> run_once(const HostSystem<T>& A, const std::vector<T>& b, const Options& options) {
-  const TEST_EXECSPACE exec;
-  const Vector<T> x("x", b.size());
-  const Status status = Trikkos::solve(exec, Reference::to_device(exec, A),
-                                       Reference::to_device(exec, b), x, options);
-  return {status, Reference::to_host(x)};
-}
-
-// ... and how good x is; no transposition here
-template <class T>
-Outcome<T> solve_once(const HostSystem<T>& A, const std::vector<T>& b, const Options& options) {
-  auto outcome = run_once(A, b, options);
-  if (outcome.finite()) outcome.eta = Reference::backward_error(A, outcome.x, b);
+Outcome<T> solve_honestly(const HostSystem<T>& A, const std::vector<T>& b, const Options& options) {
+  const Outcome<T> outcome = Test::solve(A, b, options);
   // The last row of a ring takes up an error from each row that `thomas` eliminates.
   const bool long_row = A.periodic && options.algorithm() == Algorithm::thomas;
-  outcome.bound = long_row ? scaled<T>(1e-13) : Test::Breaker::promised<T>({options});
+  const double bound = long_row ? scaled<T>(1e-13) : Test::Breaker::promised<T>({options});
+  if (outcome.ok() && is_finite(outcome.x)) {
+    EXPECT_LE(outcome.eta, bound) << outcome;
+  }
   return outcome;
-}
-
-template <class T>
-HostSystem<T> gallery(Gallery type, std::int64_t n, int seed = 0,
-                      Boundary boundary = Boundary::open) {
-  return Reference::to_host(Trikkos::gallery<T>(TEST_EXECSPACE(), type, n, seed, boundary));
-}
-template <class T>
-std::vector<T> rhs(std::int64_t n, int seed = 0) {
-  return Reference::to_host(Trikkos::gallery_rhs<T>(TEST_EXECSPACE(), n, seed));
 }
 
 // ---- exactly singular matrices
@@ -133,15 +77,14 @@ void singular_gallery() {
     for (const std::int64_t n : sizes) {
       if (!Trikkos::is_singular(type, n)) continue;
       const auto A = gallery<T>(type, n, 3);
-      const auto b = rhs<T>(n, 5);
+      const auto b = random_rhs<T>(n, 5);
       for (const Options& options : all_options()) {
         SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", " +
                      describe(options));
-        const auto outcome = solve_once(A, b, options);
-        EXPECT_FALSE(outcome.deceives()) << outcome;
+        const auto outcome = solve_honestly(A, b, options);
         EXPECT_LT(outcome.status.row, n);
         if (n == 1) {
-          EXPECT_FALSE(outcome.status.ok());
+          EXPECT_FALSE(outcome.ok());
           EXPECT_EQ(outcome.status.row, 0);
         }
       }
@@ -174,7 +117,7 @@ void zero_columns_and_rows() {
   for (const std::int64_t n : {1, 2, 3, 17, 265, 1000, 9001}) {
     const auto uniform = gallery<T>(Gallery::uniform, n, 3);
     const auto dominant = gallery<T>(Gallery::uniform_dominant, n, 3);
-    const auto b = rhs<T>(n, 5);
+    const auto b = random_rhs<T>(n, 5);
     for (const std::int64_t p : positions<T>(n)) {
       for (const Options& options : n < 9001 ? all_options() : some_options()) {
         SCOPED_TRACE("n " + std::to_string(n) + ", " + std::to_string(p) + ", " +
@@ -184,12 +127,10 @@ void zero_columns_and_rows() {
         no_column.diag[p] = no_row.diag[p] = no_row.lower[p] = no_row.upper[p] = T(0);
         if (p > 0) no_column.upper[p - 1] = T(0);
         if (p + 1 < n) no_column.lower[p + 1] = T(0);
-        const auto column = solve_once(no_column, b, options);
-        EXPECT_FALSE(column.deceives()) << "zero column: " << column;
+        const auto column = solve_honestly(no_column, b, options);
         EXPECT_FALSE(column.status.ok()) << "zero column";
         EXPECT_EQ(column.status.row, p) << "zero column: " << column;
-        const auto row = solve_once(no_row, b, options);
-        EXPECT_FALSE(row.deceives()) << "zero row: " << row;
+        const auto row = solve_honestly(no_row, b, options);
         EXPECT_FALSE(row.status.ok()) << "zero row";
       }
     }
@@ -202,20 +143,17 @@ void singular_rings() {
   for (const std::int64_t n : {1, 2, 3, 4, 8, 64, 1000, 9000}) {
     const std::vector<T> one(n, T(1)), minus(n, T(-1)), two(n, T(2)), zero(n, T(0));
     const HostSystem<T> neumann{minus, two, minus, true}, alternating{one, zero, one, true};
-    const auto b = rhs<T>(n, 5);
+    const auto b = random_rhs<T>(n, 5);
     for (const Options& options : all_options()) {
       SCOPED_TRACE("n " + std::to_string(n) + ", " + describe(options));
-      const auto first = solve_once(neumann, b, options),
-                 second = solve_once(alternating, b, options);
-      EXPECT_FALSE(first.deceives()) << first;
-      EXPECT_FALSE(second.deceives()) << second;
+      solve_honestly(neumann, b, options);
+      solve_honestly(alternating, b, options);
     }
   }
   const HostSystem<T> one_zero{{T(1)}, {T(-2)}, {T(1)}, true};
   for (const Options& options : all_options()) {  // rounded, the three entries may leave something
-    const auto outcome = solve_once(one_zero, {T(1)}, options);
-    EXPECT_FALSE(outcome.deceives()) << outcome;
-    if (outcome.status.ok()) {
+    const auto outcome = solve_honestly(one_zero, {T(1)}, options);
+    if (outcome.ok()) {
       EXPECT_GT(Kokkos::abs(outcome.x[0]),
                 0.1 / std::numeric_limits<Trikkos::Impl::Real<T>>::epsilon());
     } else {
@@ -231,7 +169,7 @@ void not_finite_entries() {
   for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
     for (const std::int64_t n : {1, 2, 3, 17, 265, 1000, 9001}) {
       const auto good = gallery<T>(Gallery::uniform_dominant, n, 3, boundary);
-      const auto good_b = rhs<T>(n, 5);
+      const auto good_b = random_rhs<T>(n, 5);
       for (const std::int64_t p : positions<T>(n)) {
         if (n == 9001 && p < host_tile<T> - 1 && p != 0 && p != 264) continue;
         for (int where = 0; where < 4; ++where) {
@@ -250,8 +188,8 @@ void not_finite_entries() {
                                          : "b(") +
                            std::to_string(p) + ") = " + std::to_string(bad) + ", " +
                            describe(options));
-              const auto outcome = run_once(A, b, options);
-              EXPECT_FALSE(outcome.status.ok());
+              const auto outcome = Test::solve(A, b, options);
+              EXPECT_FALSE(outcome.ok());
               EXPECT_EQ(outcome.status.reason, Status::Reason::not_finite) << outcome;
               EXPECT_EQ(outcome.status.row, p) << outcome;
             }
@@ -269,12 +207,12 @@ void garbage_outside_is_ignored() {
   for (const std::int64_t n : {1, 2, 17, 1000}) {
     auto clean = gallery<T>(Gallery::uniform_dominant, n, 3);
     clean.lower.front() = clean.upper.back() = T(0);
-    const auto b = rhs<T>(n, 5);
+    const auto b = random_rhs<T>(n, 5);
     for (Options options : all_options()) {
       for (const auto transpose :
            {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
         options.transpose(transpose).verify(1e-4);
-        const auto expected = run_once(clean, b, options);
+        const auto expected = Test::solve(clean, b, options);
         EXPECT_TRUE(expected.status.ok()) << expected.status.why();
         const auto with_plan = [&](const HostSystem<T>& A) {
           const Vector<T> x("x", n);
@@ -287,7 +225,7 @@ void garbage_outside_is_ignored() {
         for (const double garbage : {nan_value, inf_value, 1e30}) {
           auto dirty = clean;
           dirty.lower.front() = dirty.upper.back() = T(garbage);
-          const auto actual = run_once(dirty, b, options);
+          const auto actual = Test::solve(dirty, b, options);
           EXPECT_TRUE(actual.status.ok()) << actual.status.why();
           EXPECT_EQ(actual.x, expected.x);
           EXPECT_EQ(actual.status.backward_error, expected.status.backward_error);
@@ -348,27 +286,27 @@ void bad_rhs_spoils_only_itself() {
       return Kokkos::subview(v, k, Kokkos::ALL);
     };
     for (std::int64_t k = 0; k < count; ++k) {
-      ::Test::copy(system(b, k), Trikkos::gallery_rhs<T>(exec, n, k));
+      Test::copy(system(b, k), Trikkos::gallery_rhs<T>(exec, n, k));
     }
     for (const Options& options : some_options()) {
       Trikkos::Workspace work(exec, A, b, options);
       Trikkos::solve(exec, work, A, b, clean_x);
       EXPECT_TRUE(work.status(exec).ok());
-      const auto host_clean_x = ::Test::host_copy(clean_x);
+      const auto host_clean_x = Test::host_copy(clean_x);
       for (const std::int64_t k : {std::int64_t(0), count / 2, count - 1}) {
         for (const std::int64_t row : {std::int64_t(0), n / 2, n - 1}) {
           SCOPED_TRACE("n " + std::to_string(n) + ", system " + std::to_string(k) + ", row " +
                        std::to_string(row) + ", " + describe(options));
           const auto entry = Kokkos::subview(b, k, row);
-          const auto good = ::Test::host_copy(entry);
+          const auto good = Test::host_copy(entry);
           const T value = good();
-          ::Test::fill(entry, T(nan_value));
+          Test::fill(entry, T(nan_value));
           Trikkos::solve(exec, work, A, b, x);
           const Status status = work.status(exec);
           EXPECT_EQ(status.reason, Status::Reason::not_finite);
           EXPECT_EQ(status.row, row);
           EXPECT_FALSE(is_finite(Reference::to_host(system(x, k))));
-          const auto host_x = ::Test::host_copy(x);
+          const auto host_x = Test::host_copy(x);
           std::int64_t spoilt = 0;
           for (std::int64_t other = 0; other < count; ++other) {
             for (std::int64_t i = 0; i < n && other != k; ++i) {
@@ -376,7 +314,7 @@ void bad_rhs_spoils_only_itself() {
             }
           }
           EXPECT_EQ(spoilt, 0);
-          ::Test::fill(entry, value);
+          Test::fill(entry, value);
         }
       }
     }
@@ -393,7 +331,7 @@ void range_ends() {
         Gallery::tiny_lower, Gallery::zero_coupling, Gallery::nearly_singular_blocks}) {
     for (const std::int64_t n : {1, 2, 3, 17, 265, 1000}) {
       const auto A = gallery<T>(type, n, 3);
-      const auto random = rhs<T>(n, 5);
+      const auto random = random_rhs<T>(n, 5);
       for (const bool known_x : {false, true}) {
         const auto b = known_x ? Reference::multiply(A, random) : random;
         if (!is_finite(b)) continue;
@@ -404,12 +342,11 @@ void range_ends() {
         for (const Options& options : all_options()) {
           SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", " +
                        describe(options) + (known_x ? ", b = A x" : ", random b"));
-          const auto outcome = solve_once(A, b, options);
-          EXPECT_FALSE(outcome.deceives()) << outcome;
-          EXPECT_FALSE(outcome.status.ok() && !outcome.finite()) << outcome;
+          const auto outcome = solve_honestly(A, b, options);
+          EXPECT_FALSE(outcome.ok() && !is_finite(outcome.x)) << outcome;
           if (has_solution && options.algorithm() != Algorithm::thomas) {
-            EXPECT_TRUE(outcome.status.ok()) << outcome;
-            EXPECT_TRUE(outcome.finite()) << outcome;
+            EXPECT_TRUE(outcome.ok()) << outcome;
+            EXPECT_TRUE(is_finite(outcome.x)) << outcome;
           }
         }
       }
@@ -423,7 +360,7 @@ void scaled_systems() {
   using Real = decltype(Kokkos::abs(T{}));
   constexpr int top = std::numeric_limits<Real>::max_exponent - 8;
   const auto A = gallery<T>(Gallery::uniform, 1000, 3);
-  const auto b = rhs<T>(1000, 5);
+  const auto b = random_rhs<T>(1000, 5);
   const auto times = [](std::vector<T> v, int exponent) {
     const Real first = std::ldexp(Real(1), exponent / 2),
                rest = std::ldexp(Real(1), exponent - exponent / 2);
@@ -431,247 +368,18 @@ void scaled_systems() {
     return v;
   };
   for (const Options& options : stable_options()) {
-    const auto expected = solve_once(A, b, options);
-    EXPECT_TRUE(expected.status.ok() && !expected.deceives()) << expected;
+    const auto expected = solve_honestly(A, b, options);
+    EXPECT_TRUE(expected.ok()) << expected;
     for (const int exponent : {top, top / 2, -top / 2}) {
       SCOPED_TRACE(describe(options) + ", 2^" + std::to_string(exponent));
       const HostSystem<T> scaled_A{times(A.lower, exponent), times(A.diag, exponent),
                                    times(A.upper, exponent)};
-      const auto actual = solve_once(scaled_A, times(b, exponent), options);
+      const auto actual = solve_honestly(scaled_A, times(b, exponent), options);
       EXPECT_TRUE(actual.status.ok()) << actual;
       EXPECT_EQ(actual.x, expected.x);
     }
   }
 }
-
-// ---- Options::verify
-
-constexpr auto needs_pivoting = {Gallery::toeplitz_1e_8,
-                                 Gallery::clement,
-                                 Gallery::zero_diagonal_toeplitz,
-                                 Gallery::toeplitz_1e_8_entrywise,
-                                 Gallery::zero_diagonal_entrywise,
-                                 Gallery::diagonal_0101,
-                                 Gallery::uniform};
-
-template <class T>
-void verify_judges() {
-  const TEST_EXECSPACE exec;
-  const double tolerance = scaled<T>(1e-14);
-  for (const Gallery type : needs_pivoting) {
-    for (const std::int64_t n : {2, 100, 1000, 3000}) {
-      const auto A = gallery<T>(type, n, 3);
-      for (const auto transpose :
-           {Transpose::none, Transpose::transpose, Transpose::conjugate_transpose}) {
-        auto op_A = A;
-        if (transpose != Transpose::none) {
-          op_A = Reference::transpose(A, transpose == Transpose::conjugate_transpose);
-        }
-        const auto random = rhs<T>(n, 5);
-        for (const bool known_x : {false, true}) {
-          SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n) + ", transpose " +
-                       std::to_string(static_cast<int>(transpose)) +
-                       (known_x ? ", b = A x" : ", random b"));
-          const auto b = known_x ? Reference::multiply(op_A, random) : random;
-          const auto options = Options{}.verify(tolerance).transpose(transpose);
-          const auto measured = [&](const std::vector<T>& x) {
-            return Trikkos::backward_error(exec, Reference::to_device(exec, op_A),
-                                           Reference::to_device(exec, x),
-                                           Reference::to_device(exec, b));
-          };
-
-          const auto stable = run_once(A, b, options);
-          EXPECT_EQ(stable.status.backward_error, measured(stable.x));
-          EXPECT_EQ(stable.status.ok(), stable.status.backward_error <= tolerance);
-          // the solution may be beyond the range, even of b = A x: b is rounded
-          if (is_finite(Reference::solve(op_A, b))) {
-            EXPECT_TRUE(stable.status.ok()) << stable.status.why();
-          }
-
-          const auto thomas = run_once(A, b, Options(options).algorithm(Algorithm::thomas));
-          const double eta =
-              thomas.finite() ? Reference::backward_error(op_A, thomas.x, b) : inf_value;
-          EXPECT_FALSE(thomas.status.ok() && !(eta <= tolerance)) << eta;
-          EXPECT_EQ(thomas.status.backward_error, measured(thomas.x));
-        }
-      }
-    }
-  }
-
-  // Without pivoting, zero diagonals cannot be solved with at all.
-  const auto A = gallery<T>(Gallery::zero_diagonal_toeplitz, 100, 3);
-  const auto b = rhs<T>(100, 5);
-  EXPECT_FALSE(solve_once(A, b, Options{}.algorithm(Algorithm::thomas).verify(1)).status.ok());
-  EXPECT_FALSE(solve_once(A, b, Options{}.algorithm(Algorithm::thomas)).status.ok());
-
-  // No solution is that good.
-  const auto strict =
-      solve_once(gallery<T>(Gallery::uniform, 1000), rhs<T>(1000), Options{}.verify(1e-25));
-  EXPECT_EQ(strict.status.reason, Status::Reason::inaccurate);
-  EXPECT_GT(strict.status.backward_error, 1e-25);
-  EXPECT_LE(strict.status.backward_error, scaled<T>(1e-14));
-  const std::string why = strict.status.why();
-  EXPECT_EQ(why.find("backward error 0.0"), std::string::npos) << why;
-
-  // Switched off, it costs and says nothing.
-  EXPECT_EQ(
-      solve_once(gallery<T>(Gallery::uniform, 10), rhs<T>(10), Options{}).status.backward_error,
-      -1);
-}
-
-// However lenient the tolerance, a backward error above 45 units in the last place is not ok. SPIKE
-// without refinement has some among these: nothing else is wrong with them.
-void verify_has_a_limit() {
-  constexpr double limit = 45 * std::numeric_limits<double>::epsilon();
-  int above = 0;
-  for (const std::int64_t partition_size : {2, 8}) {
-    for (int seed = 1; seed <= 60; ++seed) {
-      SCOPED_TRACE("partition_size " + std::to_string(partition_size) + ", seed " +
-                   std::to_string(seed));
-      const auto A = gallery<double>(Gallery::uniform, 510, seed);
-      const auto b = Reference::multiply(A, rhs<double>(510, seed));
-      const auto options =
-          Options{}.algorithm(Algorithm::spike).partition_size(partition_size).verify(1);
-      const Status status = solve_once(A, b, options).status;
-      EXPECT_EQ(status.reason,
-                status.backward_error <= limit ? Status::Reason::none : Status::Reason::inaccurate);
-      above += status.backward_error > limit;
-      // nor does refinement without verify accept them, but it mends them
-      EXPECT_TRUE(solve_once(A, b, Options(options).verify(0).refine(2)).status.ok());
-    }
-  }
-  EXPECT_GT(above, 0);
-}
-
-// The worst of many right-hand sides counts, in every block of them.
-template <class T>
-void verify_takes_the_worst() {
-  const TEST_EXECSPACE exec;
-  constexpr std::int64_t n = 50, count = 700;
-  const auto A = Trikkos::gallery<T>(exec, Gallery::uniform, n, 3);
-  const Vectors<T> b("b", count, n), x("x", count, n);
-  for (std::int64_t k = 0; k < count; ++k) {
-    ::Test::copy(Kokkos::subview(b, k, Kokkos::ALL), Trikkos::gallery_rhs<T>(exec, n, k));
-  }
-  const auto kept_b = ::Test::host_copy(b);
-  const Status status = Trikkos::solve(exec, A, b, x, Options{}.verify(scaled<T>(1e-14)));
-  EXPECT_TRUE(status.ok()) << status.why();
-  EXPECT_EQ(status.backward_error, Trikkos::backward_error(exec, A, x, b));
-
-  // In place, and again with the same workspace: the worst of this solve, not of all.
-  Trikkos::Workspace work(exec, A, b, Options{}.verify(scaled<T>(1e-14)));
-  ::Test::fill(Kokkos::subview(x, 0, Kokkos::ALL), T(nan_value));
-  Trikkos::solve(exec, work, A, x, x);
-  EXPECT_FALSE(work.status(exec).ok());
-  EXPECT_EQ(work.status(exec).backward_error, inf_value);
-  ::Test::copy(x, b);
-  Trikkos::solve(exec, work, A, x, x);
-  EXPECT_TRUE(work.status(exec).ok());
-  EXPECT_EQ(work.status(exec).backward_error, status.backward_error);
-}
-
-// ---- backward_error
-
-template <class T>
-double measured_error(const HostSystem<T>& A, const std::vector<T>& x, const std::vector<T>& b) {
-  const TEST_EXECSPACE exec;
-  return Trikkos::backward_error(exec, Reference::to_device(exec, A), Reference::to_device(exec, x),
-                                 Reference::to_device(exec, b));
-}
-
-template <class T>
-void expect_agrees_with_oracle(const HostSystem<T>& A, const std::vector<T>& x,
-                               const std::vector<T>& b) {
-  const double expected = Reference::backward_error(A, x, b), actual = measured_error(A, x, b);
-  EXPECT_LE(actual, 2 * expected);
-  EXPECT_GE(actual, expected / 2);
-}
-
-template <class T>
-void backward_error_agrees_with_oracle() {
-  using Real = decltype(Kokkos::abs(T{}));
-  constexpr bool wide = std::is_same_v<Real, double>;
-  const auto times = [](std::vector<T> v, double factor) {
-    for (T& entry : v) entry *= static_cast<Real>(factor);
-    return v;
-  };
-  const double huge = wide ? 1e300 : 1e37, tiny = wide ? 1e-300 : 1e-37;
-  for (const Boundary boundary : {Boundary::open, Boundary::periodic}) {
-    for (const std::int64_t n : {1, 2, 3, 17, 8193}) {
-      if (boundary == Boundary::periodic && n < 3) continue;  // entries that add up: see row_sum
-      const auto A = gallery<T>(Gallery::uniform, n, 3, boundary);
-      const auto x = rhs<T>(n, 5), other = rhs<T>(n, 6);
-      for (const double a : {1., huge, tiny}) {
-        for (const double s : {1., huge, tiny}) {
-          if (n > 17 && a != 1 && s != 1) continue;
-          SCOPED_TRACE("n " + std::to_string(n) + ", " + name(boundary) + ", A " +
-                       std::to_string(std::log10(a)) + ", x " + std::to_string(std::log10(s)));
-          const HostSystem<T> scaled_A{times(A.lower, a), times(A.diag, a), times(A.upper, a),
-                                       A.periodic};
-          const auto scaled_x = times(x, s);
-          for (const double r : {1., huge, tiny}) {  // b that has nothing to do with x
-            if (n > 17 && r != 1) continue;
-            expect_agrees_with_oracle(scaled_A, scaled_x, times(other, r));
-          }
-          expect_agrees_with_oracle(scaled_A, scaled_x, std::vector<T>(n, T(0)));
-          expect_agrees_with_oracle(scaled_A, std::vector<T>(n, T(0)), other);
-          const auto product = Reference::multiply(scaled_A, scaled_x);
-          if (!is_finite(product)) continue;
-          expect_agrees_with_oracle(scaled_A, scaled_x, product);  // rounded once
-          auto nearly = product;
-          nearly[n / 2] = nearly[n / 2] * (1 + 1000 * std::numeric_limits<Real>::epsilon());
-          expect_agrees_with_oracle(scaled_A, scaled_x, nearly);
-        }
-      }
-    }
-  }
-}
-
-template <class T>
-void backward_error_of_solutions() {  // at the level of rounding errors, where a sloppy residual
-                                      // fails
-  for (const std::int64_t n : {1, 2, 3, 100, 3000}) {
-    for (const Gallery type : {Gallery::uniform, Gallery::poisson, Gallery::dorr, Gallery::lesp}) {
-      SCOPED_TRACE(std::string(name(type)) + ", n " + std::to_string(n));
-      const auto A = gallery<T>(type, n, 3);
-      const auto b = rhs<T>(n, 5);
-      expect_agrees_with_oracle(A, Reference::solve(A, b), b);
-    }
-  }
-}
-
-template <class T>
-void backward_error_of_bad_numbers() {
-  constexpr std::int64_t n = 9001;
-  const auto A = gallery<T>(Gallery::uniform, n, 3);
-  const auto x = rhs<T>(n, 5), b = rhs<T>(n, 6);
-  EXPECT_TRUE(std::isfinite(measured_error(A, x, b)));  // garbage outside A is not read
-  for (const double bad : {nan_value, inf_value, -inf_value}) {
-    for (const std::int64_t p : {std::int64_t(0), std::int64_t(8191), n - 1}) {
-      SCOPED_TRACE(std::to_string(bad) + " at " + std::to_string(p));
-      auto bad_A = A;
-      bad_A.diag[p] = T(bad);
-      EXPECT_EQ(measured_error(bad_A, x, b), inf_value);
-      auto bad_x = x;
-      bad_x[p] = T(bad);
-      EXPECT_EQ(measured_error(A, bad_x, b), inf_value);
-      auto bad_b = b;
-      bad_b[p] = T(bad);
-      EXPECT_EQ(measured_error(A, x, bad_b), inf_value);
-    }
-    auto bad_A = A;
-    bad_A.lower[5] = T(bad);
-    EXPECT_EQ(measured_error(bad_A, x, b), inf_value);
-    bad_A = A;
-    bad_A.upper[5] = T(bad);
-    EXPECT_EQ(measured_error(bad_A, x, b), inf_value);
-  }
-  const std::vector<T> zero(n, T(0));
-  EXPECT_EQ(measured_error(A, zero, zero), 0);
-  EXPECT_EQ(measured_error(A, zero, b), 1);
-  EXPECT_EQ(measured_error(HostSystem<T>{zero, zero, zero}, zero, zero), 0);
-}
-
 }  // namespace
 
 TEST(TEST_CATEGORY, status_of_singular_gallery) {
@@ -713,27 +421,4 @@ TEST(TEST_CATEGORY, status_of_scaled_systems) {
   scaled_systems<float>();
   scaled_systems<double>();
   scaled_systems<Kokkos::complex<double>>();
-}
-TEST(TEST_CATEGORY, status_verify_judges_float) { verify_judges<float>(); }
-TEST(TEST_CATEGORY, status_verify_judges_double) { verify_judges<double>(); }
-TEST(TEST_CATEGORY, status_verify_judges_complex) { verify_judges<Kokkos::complex<double>>(); }
-TEST(TEST_CATEGORY, status_verify_has_a_limit) { verify_has_a_limit(); }
-TEST(TEST_CATEGORY, status_verify_takes_the_worst) {
-  verify_takes_the_worst<double>();
-  verify_takes_the_worst<Kokkos::complex<double>>();
-}
-TEST(TEST_CATEGORY, backward_error_agrees_with_oracle) {
-  backward_error_agrees_with_oracle<float>();
-  backward_error_agrees_with_oracle<double>();
-  backward_error_agrees_with_oracle<Kokkos::complex<double>>();
-}
-TEST(TEST_CATEGORY, backward_error_of_solutions) {
-  backward_error_of_solutions<float>();
-  backward_error_of_solutions<double>();
-  backward_error_of_solutions<Kokkos::complex<double>>();
-}
-TEST(TEST_CATEGORY, backward_error_of_bad_numbers) {
-  backward_error_of_bad_numbers<float>();
-  backward_error_of_bad_numbers<double>();
-  backward_error_of_bad_numbers<Kokkos::complex<double>>();
 }
