@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 #include <Reference.hpp>
 #include <Trikkos.hpp>
+#include <Watch.hpp>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -23,32 +24,21 @@ using Vector = Kokkos::View<T*, TEST_EXECSPACE>;
 template <class T = double>
 using Vectors = Kokkos::View<T**, TEST_EXECSPACE>;
 
-inline int launched_kernels = 0;  // while it is counted
-inline void count_kernel(const char*, std::uint32_t, std::uint64_t* id) {
-  *id = 0;
-  ++launched_kernels;
-}
-
 /// The text of the std::invalid_argument that the body throws before any kernel, or what it did
 /// instead.
 template <class Body>
 std::string message(const Body& body) {
-  using namespace Kokkos::Tools::Experimental;
-  const EventSet callbacks = get_callbacks();
-  launched_kernels = 0;
-  set_begin_parallel_for_callback(count_kernel);
-  set_begin_parallel_reduce_callback(count_kernel);
-  set_begin_parallel_scan_callback(count_kernel);
+  Test::Watching::Trace trace;
   std::string text = "(no exception)";
   try {
+    const Test::Watching::Watch watching(trace);
     body();
   } catch (const std::invalid_argument& e) {
     text = e.what();
   } catch (const std::exception& e) {
     text = std::string("(another exception) ") + e.what();
   }
-  set_callbacks(callbacks);
-  if (launched_kernels > 0) text += " (after a kernel was launched)";
+  if (!trace.kernels.empty()) text += " (after a kernel was launched)";
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 #include <Reference.hpp>
 #include <Trikkos.hpp>
+#include <Watch.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -300,44 +301,8 @@ void marshal_all_partitions() {
 
 // ---- the contract, and errors
 
-struct Seen {
-  std::vector<std::string> kernels, waits;
-  std::vector<std::uint32_t> devices;
-};
-inline Seen* seen = nullptr;
-
-/// What Kokkos Tools tell of while the body runs.
-template <class Body>
-Seen observe(const Body& body) {
-  using namespace Kokkos::Tools::Experimental;
-  using Space = Kokkos::Tools::SpaceHandle;
-  Seen result;
-  seen = &result;
-  const EventSet callbacks = get_callbacks();
-  const auto kernel = [](const char* label, std::uint32_t device, std::uint64_t* id) {
-    *id = 0;
-    seen->kernels.push_back(label);
-    seen->devices.push_back(device);
-  };
-  set_begin_parallel_for_callback(kernel);
-  set_begin_parallel_reduce_callback(kernel);
-  set_begin_parallel_scan_callback(kernel);
-  set_begin_fence_callback([](const char* label, std::uint32_t, std::uint64_t* id) {
-    *id = 0;
-    const std::string text = label;
-    if (text.find("Kokkos Profile Tool Fence") == std::string::npos) seen->waits.push_back(text);
-  });
-  const auto memory = [](Space, const char* label, const void*, std::uint64_t) {
-    seen->waits.push_back(label);
-  };
-  set_allocate_data_callback(memory);
-  set_deallocate_data_callback(memory);
-  body();
-  set_callbacks(callbacks);
-  return result;
-}
-
 void marshal_keeps_the_contract() {
+  using namespace Test::Watching;
   TEST_EXECSPACE exec;
   if (exec.concurrency() > 1)  // an instance never used before; one OpenMP thread cannot be split
     exec = Kokkos::Experimental::partition_space(exec, std::vector<int>{1, 1}).back();
@@ -345,30 +310,30 @@ void marshal_keeps_the_contract() {
   const Vectors<double, Kokkos::LayoutRight> right("right", 100, 100), other("other", 100, 100);
   const Vectors<double, Kokkos::LayoutLeft> left("left", 100, 100);
   exec.fence();
-  const auto seen_once = observe([&] {
+  const auto trace = watch([&] {
     Trikkos::marshal(exec, right, left);
     Trikkos::marshal(exec, left, right);
     Trikkos::marshal(exec, right, other);
   });
-  EXPECT_EQ(seen_once.waits, std::vector<std::string>{});
-  EXPECT_EQ(seen_once.kernels, std::vector<std::string>(3, "Trikkos::marshal"));
-  const auto device = Kokkos::Tools::Experimental::device_id(exec);
-  EXPECT_EQ(seen_once.devices, std::vector<std::uint32_t>(3, device));
+  EXPECT_EQ(waits(trace), Strings{});
+  EXPECT_EQ(trace.kernels.size(), 3u);
+  for (const Event& kernel : trace.kernels) EXPECT_EQ(kernel.label, "Trikkos::marshal");
+  EXPECT_EQ(foreign_kernels(trace, device_id(exec)), Strings{});
 
   const Vectors<double, Kokkos::LayoutRight> none("none", 0, 5);
-  const auto nothing = observe([&] { Trikkos::marshal(exec, none, none); });
+  const auto nothing = watch([&] { Trikkos::marshal(exec, none, none); });
   EXPECT_TRUE(nothing.kernels.empty());
-  EXPECT_TRUE(nothing.waits.empty());
+  EXPECT_EQ(waits(nothing), Strings{});
 
-  EXPECT_FALSE(observe([&] { exec.fence("seen"); }).waits.empty());
-  EXPECT_FALSE(observe([&] { const Vector<double> v("seen", 3); }).waits.empty());
+  EXPECT_FALSE(waits(watch([&] { exec.fence("seen"); })).empty());
+  EXPECT_FALSE(waits(watch([&] { const Vector<double> v("seen", 3); })).empty());
 }
 
 void errors_of_marshal() {
   const TEST_EXECSPACE exec;
   const auto message = [&](const auto& from, const auto& to) {
     std::string text = "(no exception)";
-    const auto trace = observe([&] {
+    const auto trace = Test::Watching::watch([&] {
       try {
         Trikkos::marshal(exec, from, to);
       } catch (const std::invalid_argument& e) {

@@ -5,6 +5,7 @@
 // solves.
 
 #include <Ranks.hpp>
+#include <Watch.hpp>
 
 namespace {
 
@@ -154,8 +155,6 @@ TEST(distributed_batch, solves_lines_of_arrays_whose_layouts_differ) {
                               : solve_lines<Kokkos::LayoutRight>(A, cut));
 }
 
-int allocations = 0;
-
 TEST(distributed_batch, solves_without_allocation) {
   const Cut cut = even_cut(1000);
   const auto A = rows_of(poisoned(matrix(0, 1000, Boundary::open)), cut);
@@ -166,13 +165,10 @@ TEST(distributed_batch, solves_without_allocation) {
   EXPECT_EQ(work.first_row(), cut[rank()]);
   EXPECT_EQ(work.total_size(), 1000);
   EXPECT_GT(work.bytes(), 0);
-  const auto callbacks = Kokkos::Tools::Experimental::get_callbacks();
-  allocations = 0;
-  Kokkos::Tools::Experimental::set_allocate_data_callback(
-      [](Kokkos::Tools::SpaceHandle, const char*, const void*, std::uint64_t) { ++allocations; });
-  for (int k = 0; k < 3; ++k) Trikkos::solve(TEST_EXECSPACE{}, work, A, x, x);
-  Kokkos::Tools::Experimental::set_callbacks(callbacks);
-  EXPECT_EQ(allocations, 0);
+  const auto trace = ::Test::Watching::watch([&] {
+    for (int k = 0; k < 3; ++k) Trikkos::solve(TEST_EXECSPACE{}, work, A, x, x);
+  });
+  EXPECT_EQ(trace.allocations, ::Test::Watching::Strings{});
   EXPECT_TRUE(work.status(TEST_EXECSPACE{}).ok());
 }
 
