@@ -4,7 +4,6 @@
 #ifndef TRIKKOS_IMPL_WATCHEDLANES_HPP
 #define TRIKKOS_IMPL_WATCHEDLANES_HPP
 
-#include <algorithm>
 #include <impl/Trikkos_Fused.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 
