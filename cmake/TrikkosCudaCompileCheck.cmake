@@ -76,17 +76,18 @@ function(trikkos_cuda_object name source target architecture)
   set(objects ${objects} "${object}" PARENT_SCOPE)
 endfunction()
 
-# Single precision as far as PTX only: the assembler sees its instructions in double, too.
+# As far as PTX only but for double: the assembler sees there what instructions others have, too.
 foreach(scalar IN ITEMS float double Kokkos::complex<float> Kokkos::complex<double>)
   string(MAKE_C_IDENTIFIER "${scalar}" name)
-  set(architecture sm_90)
-  if(scalar MATCHES "float")
-    set(architecture compute_90)
+  set(architecture compute_90)
+  if(scalar STREQUAL "double")
+    set(architecture sm_90)
   endif()
   trikkos_cuda_object(${name} unit_tests/CudaCompileCheck.cpp trikkos ${architecture}
     "-DTRIKKOS_SCALAR=${scalar}")
 endforeach()
 if(TARGET trikkos_mpi)
-  trikkos_cuda_object(mpi unit_tests/CudaCompileCheckMpi.cpp trikkos_mpi sm_90 -DOMPI_SKIP_MPICXX)
+  trikkos_cuda_object(mpi unit_tests/CudaCompileCheckMpi.cpp trikkos_mpi compute_90
+    -DOMPI_SKIP_MPICXX)
 endif()
 add_custom_target(cuda_compile_check DEPENDS ${objects})
