@@ -21,15 +21,18 @@ struct Interleaved {
   Trikkos::Status status;
 };
 /// `gap`: words between the last system of a row and the first one of the next. `scratch`: bytes,
-/// of which little makes the kernel keep more in registers.
+/// of which little makes the kernel keep more in registers. `one_by_one`: each system in one piece.
 inline Interleaved solve_interleaved(const std::vector<HostSystem<1>>& systems, int gap = 0,
-                                     int scratch = Impl::scratch_limit, bool looks = false) {
-  const int count = static_cast<int>(systems.size()), n = systems.front().n, step = count + gap;
+                                     int scratch = Impl::scratch_limit, bool looks = false,
+                                     bool one_by_one = false) {
+  const int count = static_cast<int>(systems.size()), n = systems.front().n;
+  const int step = one_by_one ? 1 : count + gap, next = one_by_one ? n + gap : 1;
   const InRegisters solver(Impl::Shape{n, count, count}, threads, scratch);
+  const auto place = [&](int k, int i) { return std::size_t(i) * step + std::size_t(k) * next; };
   const auto pack = [&](const auto& vector_of) {
-    std::vector<T> all(std::size_t(n) * step, std::nanf(""));
+    std::vector<T> all(place(count, n), std::nanf(""));
     for (int k = 0; k < count; ++k)
-      for (int i = 0; i < n; ++i) all[std::size_t(i) * step + k] = vector_of(systems[k])[i];
+      for (int i = 0; i < n; ++i) all[place(k, i)] = vector_of(systems[k])[i];
     return on_device<T, Exec>(all);
   };
   Impl::Problem<T> problem{};
@@ -39,16 +42,17 @@ inline Interleaved solve_interleaved(const std::vector<HostSystem<1>>& systems, 
   for (int j = 0; j < 3; ++j) {
     band[j] = pack([&](const HostSystem<1>& s) -> auto& { return s.band[j]; });
     problem.A.first.band[j] = {band[j].data(), step};
-    problem.A.stride[j] = 1;
+    problem.A.stride[j] = next;
   }
   const auto x = pack([](const HostSystem<1>& s) -> auto& { return s.b; });
-  problem.b = {x.data(), 1, step};
-  problem.x = {x.data(), 1, step};
+  problem.b = {x.data(), next, step};
+  problem.x = {x.data(), next, step};
   const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words), left("left", 1);
   const Kokkos::View<T*, Exec> marked("marked", count);
   problem.diagnosis = {report.data(), count};
   problem.resets = true;
   EXPECT_TRUE(solver.is_for(problem));
+  EXPECT_EQ(solver.is_interleaved(problem), !one_by_one || count == 1);
   solver.solve(Exec(), "Test", problem, {marked.data(), left.data()}, looks);
   Exec().fence("Test::DeviceKernels: in registers");
   Interleaved r{
@@ -56,7 +60,7 @@ inline Interleaved solve_interleaved(const std::vector<HostSystem<1>>& systems, 
   const auto found = to_vector(x);
   for (int k = 0; k < count; ++k) {
     r.x.emplace_back(n);
-    for (int i = 0; i < n; ++i) r.x[k][i] = found[std::size_t(i) * step + k];
+    for (int i = 0; i < n; ++i) r.x[k][i] = found[place(k, i)];
   }
   EXPECT_EQ(std::count(r.marked.begin(), r.marked.end(), T(1)) > 0, r.left > 0);
   return r;
@@ -90,6 +94,7 @@ TEST(TEST_CATEGORY, register_kernels_of_dominant_systems) {
       EXPECT_LE(systems[k].backward_error(found.x[k]), 8 * std::numeric_limits<T>::epsilon()) << k;
     EXPECT_EQ(solve_interleaved(systems, 3).x, found.x);
     EXPECT_EQ(solve_interleaved(systems, 0, 1024).x, found.x);
+    EXPECT_EQ(solve_interleaved(systems, 2, Impl::scratch_limit, false, true).x, found.x);
   }
   EXPECT_FALSE(InRegisters(Impl::Shape{1089, 5, 5}, threads).fits());
   EXPECT_FALSE(InRegisters(Impl::Shape{0, 5, 5}, threads).fits());

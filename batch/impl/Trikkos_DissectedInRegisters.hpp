@@ -17,10 +17,11 @@
 #include <string>
 
 /// \file
-/// Interleaved tridiagonal systems without pivoting, watched, on a device: LU in the order of
-/// nested dissection. A thread has a chunk of 17 rows of one system, and neighbouring threads have
-/// neighbouring systems, so each row of a warp is whole lines of memory, which go straight to
-/// registers. What an eliminated row leaves stays there, some of it in scratch:
+/// Tridiagonal systems without pivoting, watched, on a device: LU in the order of nested
+/// dissection. A thread has a chunk of 17 rows of one system, and neighbouring threads have
+/// neighbouring systems. Where these are interleaved, each row of a warp is whole lines of memory,
+/// which go straight to registers; elsewhere a thread has a line of its own, and x the same bits.
+/// What an eliminated row leaves stays in registers, some of it in scratch:
 ///
 ///   x_k = z_k - u_k x_(k+1) - w_k x_l         l: the last row of the chunk before
 ///
@@ -39,7 +40,7 @@ namespace Trikkos::Impl {
 /// The systems of a team: each has 2^levels of its threads.
 struct RegisterShape {
   int n = 0, levels = 0, systems = 0;
-  int step = 0;  // between rows, in words
+  int step = 0;  // between rows, in words, where it is the same in all arrays
 
   KOKKOS_FORCEINLINE_FUNCTION int chunks() const { return 1 << levels; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return systems << levels; }
@@ -79,8 +80,8 @@ struct MarkUnlikely {
   }
 };
 
-/// `InScratch`: so many z of a chunk are kept there.
-template <class T, int InScratch>
+/// `InScratch`: so many z of a chunk are kept there. `interleaved`: all arrays have shape.step.
+template <class T, int InScratch, bool interleaved>
 struct SolveDissectedInRegisters {
   static constexpr int rows = 17, inner = rows - 1;
   static constexpr int ahead = 3;   // rows that are on their way
@@ -111,7 +112,10 @@ struct SolveDissectedInRegisters {
     const Strided<const T> b = problem.b[system];
     const Strided<T> solution = problem.x[system];
     const int first = p * rows, left = is_tried ? shape.n - first : 0;  // rows from there on
-    const auto place = [&](int k) { return std::int64_t(first + k) * shape.step; };
+    const auto place = [&](int k, std::int64_t stride) {
+      return std::int64_t(first + k) * (interleaved ? shape.step : stride);
+    };
+    const auto entry = [&](int j, int k) { return A.band[j].data + place(k, A.band[j].stride); };
 
     T* const scratch = team_scratch<T>(member);
     T* const failed = scratch + words * lanes;
@@ -124,17 +128,16 @@ struct SolveDissectedInRegisters {
     Equation<T> coming[ahead];
     const auto read = [&](int k) {
       const bool is_row = k < left;
-      const std::int64_t at = place(k);
-      return Equation<T>{load_if(is_row && first + k > 0, A.band[0].data + at, T(0)),
-                         load_if(is_row, A.band[1].data + at, T(1)),
-                         load_if(k < left - 1 && k < inner, A.band[2].data + at, T(0)),
-                         load_if(is_row, b.data + at, T(0))};
+      return Equation<T>{load_if(is_row && first + k > 0, entry(0, k), T(0)),
+                         load_if(is_row, entry(1, k), T(1)),
+                         load_if(k < left - 1 && k < inner, entry(2, k), T(0)),
+                         load_if(is_row, b.data + place(k, b.stride), T(0))};
     };
     TRIKKOS_UNROLL(ahead)
     for (int k = 0; k < ahead; ++k) coming[k] = read(k);
     // row l: its entry in the column of x_k, and what the chunk adds to its diagonal and right
     // side, over that in the column of x_0
-    const T of_l = load_if(p > 0 && left > 0, A.band[2].data + place(-1), T(0));
+    const T of_l = load_if(p > 0 && left > 0, entry(2, -1), T(0));
     T e(1), l_diag(0), l_rhs(0), reach(0);
     if (p == 0) failed[s] = T(0);
 
@@ -227,7 +230,7 @@ struct SolveDissectedInRegisters {
     if (has_failed) return;
 
     const auto store = [&](int k) {
-      if (k < left) solution.data[place(k)] = x;
+      if (k < left) solution.data[place(k, solution.stride)] = x;
     };
     const T x_l = p > 0 ? word(2, -1) : T(0);
     T probe = finite_probe(x);
@@ -250,7 +253,7 @@ class DissectedInRegisters {
   static constexpr int team = 512, most_chunks = 64;
 
  public:
-  static constexpr int rows = SolveDissectedInRegisters<T, 0>::rows;  // of a chunk
+  static constexpr int rows = SolveDissectedInRegisters<T, 0, true>::rows;  // of a chunk
 
   explicit DissectedInRegisters(const Shape& shape, int most_lanes = team,
                                 int scratch = scratch_limit)
@@ -264,14 +267,13 @@ class DissectedInRegisters {
   bool fits() const {
     return m_shape.n > 0 && m_shape.chunks() <= most_chunks && m_shape.systems > 0;
   }
-  /// Of systems that fit: whether neighbours lie side by side, and rows of all arrays equally far
-  /// from each other.
-  bool is_for(const Problem<T>& problem) const {
+  bool is_for(const Problem<T>& problem) const { return fits() && !problem.A.first.periodic; }
+  /// Whether neighbours lie side by side, and rows of all arrays equally far from each other.
+  static bool is_interleaved(const Problem<T>& problem) {
     const std::int64_t step = problem.b.row_stride;
     const auto is_beside = [&](std::int64_t stride) { return stride == 1 || problem.count() == 1; };
-    bool is = fits() && !problem.A.first.periodic && step == static_cast<int>(step) &&
-              problem.x.row_stride == step && is_beside(problem.b.system_stride) &&
-              is_beside(problem.x.system_stride);
+    bool is = step == static_cast<int>(step) && problem.x.row_stride == step &&
+              is_beside(problem.b.system_stride) && is_beside(problem.x.system_stride);
     for (int j = 0; j < 3; ++j)
       is = is && problem.A.first.band[j].stride == step && is_beside(problem.A.stride[j]);
     return is;
@@ -287,30 +289,32 @@ class DissectedInRegisters {
                            MarkUnlikely<T>{problem, marks});
     }
     constexpr int all = rows - 1, some = 7;
-    if (bytes<all>() + scratch_reserved(m_shape.lanes()) <= m_scratch)
-      launch<all>(exec, label, problem, marks, looks);
+    if (!is_interleaved(problem))
+      launch<some, false>(exec, label, problem, marks, looks);
+    else if (bytes<all>() + scratch_reserved(m_shape.lanes()) <= m_scratch)
+      launch<all, true>(exec, label, problem, marks, looks);
     else
-      launch<some>(exec, label, problem, marks, looks);
+      launch<some, true>(exec, label, problem, marks, looks);
   }
 
  private:
   template <int InScratch>
   int bytes() const {
-    constexpr int words = SolveDissectedInRegisters<T, InScratch>::words;
+    constexpr int words = SolveDissectedInRegisters<T, InScratch, true>::words;
     return static_cast<int>(sizeof(T)) * (words * m_shape.lanes() + m_shape.systems + 1);
   }
-  template <int InScratch>
+  template <int InScratch, bool interleaved>
   void launch(const Exec& exec, const std::string& label, const Problem<T>& problem,
               const Marks<T>& marks, bool looks) const {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<team, 1>>;
     const SystemTiles tiles(problem.slab(), m_shape.systems);
     RegisterShape shape = m_shape;
-    shape.step = static_cast<int>(problem.b.row_stride);
+    if constexpr (interleaved) shape.step = static_cast<int>(problem.b.row_stride);
     Kokkos::parallel_for(
         label + "::dissected_in_registers",
         light(Teams(exec, static_cast<int>(tiles.count(problem.count())), shape.lanes())
                   .set_scratch_size(0, Kokkos::PerTeam(bytes<InScratch>()))),
-        SolveDissectedInRegisters<T, InScratch>{problem, shape, tiles, marks, looks});
+        SolveDissectedInRegisters<T, InScratch, interleaved>{problem, shape, tiles, marks, looks});
   }
 
   RegisterShape m_shape;

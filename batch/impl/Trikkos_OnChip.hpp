@@ -281,6 +281,7 @@ class DeviceSystems {
       return !interleaved && m_dissected.is_for(problem);
     else
       return interleaved && m_in_registers.is_for(problem) &&
+             m_in_registers.is_interleaved(problem) &&
              (m_on_chip.is_for_interleaved(problem) || m_by_threads.is_for(problem.slab()));
   }
   template <class Matrices>

@@ -97,7 +97,7 @@ struct FactorUnsafely {
 };
 
 /// `Algorithm::thomas` as a host call. For W > 1 diagonals on either side a system's memory is that
-/// of its factors; where there is one matrix for all, only it is factored. On a device interleaved
+/// of its factors; where there is one matrix for all, only it is factored. On a device
 /// tridiagonal ones go by chunks first, and one thread each solves what grows there.
 template <class T, class Exec, int W = 1>
 class ThomasCall {
@@ -156,11 +156,11 @@ class ThomasCall {
     return std::min(m_shape.count, most);
   }
 
-  /// Whether threads share a system, if it lies so.
+  /// Whether threads share a system, if it is open.
   bool is_dissected() const {
     if constexpr (dissects)
-      return m_shape.matrices == m_shape.count && m_shape.n > Dissected::rows &&
-             Dissected(m_shape).fits();
+      return m_shape.count > 0 && m_shape.matrices == m_shape.count &&
+             m_shape.n > Dissected::rows && Dissected(m_shape).fits();
     else
       return false;
   }
