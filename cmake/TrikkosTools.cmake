@@ -118,7 +118,7 @@ endfunction()
 # The four scalars of Trikkos. Instances of complex ones are those of real ones over again: sanitizers
 # would find nothing new in them, and take half of all their time to build.
 set(Trikkos_SCALARS float double Kokkos::complex<float> Kokkos::complex<double>)
-function(trikkos_add_scalar_source sources template scalar name)
+function(trikkos_add_scalar_source list template scalar name)
   string(MAKE_C_IDENTIFIER "${name}" name)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
   configure_file("${template}" "${source}" @ONLY)
@@ -126,7 +126,7 @@ function(trikkos_add_scalar_source sources template scalar name)
     set_source_files_properties("${source}" PROPERTIES
       COMPILE_OPTIONS -fno-sanitize=all SKIP_PRECOMPILE_HEADERS ON)
   endif()
-  set(${sources} ${${sources}} "${source}" PARENT_SCOPE)
+  set(${list} ${${list}} "${source}" PARENT_SCOPE)
 endfunction()
 
 # Trikkos_Instances: templates of Trikkos that tests and benchmarks use, compiled once for each backend
