@@ -433,8 +433,8 @@ TEST(TEST_CATEGORY, device_kernels_of_windows) {
         }
         const Impl::DeviceWindows<T> windows(n, Trikkos::Options{}.truncated({.overlap = 60}));
         for (const bool gated : {false, true}) {
-          const Kokkos::View<std::int64_t*, Exec> words("words", 2);
-          std::int64_t *const tried = words.data(), *const refused = tried + 1;
+          const Kokkos::View<Impl::Wanted*, Exec> words("words", 2);
+          Impl::Wanted *const tried = words.data(), *const refused = tried + 1;
           T* const none = nullptr;
           const Answer found = solve(A, stride, 1, [&](const Exec& exec, const auto& problem) {
             Impl::LookFirst<T>{problem, 0, tried, refused}.launch(exec);
@@ -443,13 +443,51 @@ TEST(TEST_CATEGORY, device_kernels_of_windows) {
             else
               windows.launch(exec, problem, Impl::Always{}, refused, none, none);
           });
-          const bool is_accepted = to_vector(words)[1] == 0;
+          const bool is_accepted = !to_vector(words)[1].is_raised();
           EXPECT_EQ(is_accepted, dominance > 1);
           if (is_accepted) {
             EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
           }
         }
       }
+}
+
+// ---- kernels that wait for a word
+
+struct SetWanted {
+  Impl::Wanted* wanted;
+  bool to;
+  KOKKOS_INLINE_FUNCTION void operator()(int) const { wanted->set(to); }
+};
+/// How often each work has been done.
+struct CountWork {
+  int* done;
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    Kokkos::atomic_inc(done + member.league_rank());
+  }
+};
+// By fewer teams than there are works, as many, and one; one kernel behind the other.
+TEST(TEST_CATEGORY, device_kernels_that_are_wanted_do_each_work_once) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  constexpr int size = 32;
+  for (const bool is_wanted : {true, false}) {
+    for (const int teams : {1, 7, 1000}) {
+      const Kokkos::View<Impl::Wanted*, Exec> wanted("wanted", 1);
+      Kokkos::parallel_for("Test::set", Kokkos::RangePolicy<Exec>(0, 1),
+                           SetWanted{wanted.data(), is_wanted});
+      const Impl::OnlyIf gate{wanted.data(), teams};
+      for (const int league : {1, 6, 7, 8, 500}) {
+        const Kokkos::View<int*, Exec> done("done", league);
+        const CountWork kernel{done.data()};
+        for (int k = 0; k < 2; ++k)
+          Kokkos::parallel_for("Test::count",
+                               Kokkos::TeamPolicy<Exec>(Exec(), gate.league(league), size),
+                               gate.teams(kernel, league));
+        EXPECT_EQ(to_vector(done), std::vector(league, is_wanted ? 2 * size : 0));
+      }
+    }
+  }
 }
 
 }  // namespace Test::DeviceKernels

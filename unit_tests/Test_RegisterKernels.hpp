@@ -47,7 +47,8 @@ inline Interleaved solve_interleaved(const std::vector<HostSystem<1>>& systems, 
   const auto x = pack([](const HostSystem<1>& s) -> auto& { return s.b; });
   problem.b = {x.data(), next, step};
   problem.x = {x.data(), next, step};
-  const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words), left("left", 1);
+  const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
+  const Kokkos::View<Impl::Wanted*, Exec> left("left", 1);
   const Kokkos::View<T*, Exec> marked("marked", count);
   problem.diagnosis = {report.data(), count};
   problem.resets = true;
@@ -56,7 +57,7 @@ inline Interleaved solve_interleaved(const std::vector<HostSystem<1>>& systems, 
   solver.solve(Exec(), "Test", problem, {marked.data(), left.data()}, looks);
   Exec().fence("Test::DeviceKernels: in registers");
   Interleaved r{
-      {}, to_vector(marked), to_vector(left)[0], Impl::decode(to_vector(report).data(), n)};
+      {}, to_vector(marked), to_vector(left)[0].raised, Impl::decode(to_vector(report).data(), n)};
   const auto found = to_vector(x);
   for (int k = 0; k < count; ++k) {
     r.x.emplace_back(n);
@@ -202,7 +203,7 @@ class Chunked {
   explicit Chunked(int n) : m_chunks(Impl::Shape{n, 1, 1}, threads) {}
   void solve(const Exec& exec, const Impl::Problem<T>& problem) const {
     const Kokkos::View<T*, Exec> marked("marked", 1);
-    const Kokkos::View<std::int64_t*, Exec> left("left", 1);
+    const Kokkos::View<Impl::Wanted*, Exec> left("left", 1);
     EXPECT_TRUE(m_chunks.is_for(problem));
     m_chunks.solve(exec, "Test", problem, {marked.data(), left.data()});
     Kokkos::parallel_for("Test::flag", Kokkos::RangePolicy<Exec>(exec, 0, 1),

@@ -31,15 +31,18 @@ class FromCheckpoints {
   void solve(const Exec& exec, Impl::Problem<T, 2> problem) const {
     if (m_in_place) problem.b = problem.x.read_only();  // where b is, too
     const Kokkos::View<T*, Exec> words("checkpoints", 1 + Kernel::Lone::words * m_shape.stretches);
-    const Kokkos::View<std::int64_t*, Exec> unsafe("unsafe", 1);
+    const Kokkos::View<Impl::Wanted*, Exec> unsafe("unsafe", 1);
     Kokkos::parallel_for("Test::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
                          Impl::ResetDiagnosis{problem.diagnosis});
     Kokkos::parallel_for("Test::solve_from_checkpoints",
                          Kokkos::TeamPolicy<Exec>(exec, 1, m_shape.threads)
                              .set_scratch_size(0, Kokkos::PerTeam(m_shape.scratch_bytes())),
-                         Kernel{problem, m_shape, Impl::SystemTiles(1, m_shape.threads),
-                                words.data() + 1, words.data(), unsafe.data()});
-    if (to_vector(unsafe)[0] > 0) m_safe.solve(exec, problem);
+                         Kernel{problem,
+                                m_shape,
+                                Impl::SystemTiles(1, m_shape.threads),
+                                words.data() + 1,
+                                {words.data(), unsafe.data()}});
+    if (to_vector(unsafe)[0].is_raised()) m_safe.solve(exec, problem);
   }
 
  private:
@@ -60,7 +63,7 @@ class Watched {
   std::int64_t storage_words() const { return m_safe.storage_words(); }
   void solve(const Exec& exec, const Impl::Problem<T, W>& problem) const {
     const Kokkos::View<T*, Exec> marked("marked", 1);
-    const Kokkos::View<std::int64_t*, Exec> count("count", 1);
+    const Kokkos::View<Impl::Wanted*, Exec> count("count", 1);
     const Impl::Marks<T> marks{marked.data(), count.data()};
     Kokkos::parallel_for("Test::reset", Kokkos::RangePolicy<Exec>(exec, 0, 1),
                          Impl::ResetWanted{problem.diagnosis, true, marks.any});
@@ -70,7 +73,7 @@ class Watched {
             .set_scratch_size(0, Kokkos::PerTeam(m_shape.scratch_bytes())),
         Impl::SolveDissected<T, Impl::Systems<T, W>>{
             {problem, m_shape, Impl::SystemTiles(1, m_shape.systems()), false}, marks});
-    m_left = to_vector(count)[0] > 0;
+    m_left = to_vector(count)[0].is_raised();
     EXPECT_EQ(m_left, to_vector(marked)[0] == 1);
     if (m_left) m_safe.solve(exec, problem);
   }

@@ -6,6 +6,7 @@
 
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_ThreadRows.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 
 /// \file
@@ -59,9 +60,9 @@ struct SolveFromCheckpoints {
 
   Problem<T, W, Matrices> problem;
   CheckpointShape<T, W> shape;
-  SystemTiles tiles;        // one a team
-  T *checkpoints, *unsafe;  // [stretch - 1][word][system], [system]
-  std::int64_t* unsafe_count;
+  SystemTiles tiles;  // one a team
+  T* checkpoints;     // [stretch - 1][word][system]
+  Marks<T> unsafe;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
@@ -98,8 +99,8 @@ struct SolveFromCheckpoints {
       eliminate(rows, carried, i, [&](int k, const BackRow<T, W>& row) { rows.keep(k, row); });
       if (i == last) {
         const bool is_sound = carried.is_sound();
-        unsafe[system] = T(is_sound ? 0 : 1);
-        if (!is_sound) return Kokkos::atomic_inc(unsafe_count);
+        unsafe.mark(system, !is_sound);
+        if (!is_sound) return;
       }
       for_kept_rows(rows, shape.end(i) - 1, rows.skipped, [&](int k, const BackRow<T, W>& row) {
         const T v = Elimination::substituted(row, x);

@@ -63,7 +63,7 @@ struct MarkUnlikely {
                is_left = exists && !looks_dominant(problem.A[system]);
     if (exists) marks.marked[system] = T(is_left);
     const bool any_is_left = any_in_team(member, is_left);
-    if (member.team_rank() == 0 && any_is_left) marks.raise();
+    if (member.team_rank() == 0 && any_is_left) marks.any->raise();
   }
 
  private:

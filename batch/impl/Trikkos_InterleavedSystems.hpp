@@ -232,18 +232,17 @@ struct SolveUnsafe : ThreadSystems<T, Elimination, Matrices> {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
 
-  const T* unsafe;
-  const std::int64_t* unsafe_count;
+  Marks<T> unsafe;
   std::int64_t flight;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const std::int64_t first =
         std::int64_t(member.league_rank()) * member.team_size() + member.team_rank();
-    if (*unsafe_count == 0 || first >= flight) return;
+    if (!unsafe.any->is_raised() || first >= flight) return;
     const ThreadSlots<T, W> nodes{this->problem.storage, flight, first};
     for (std::int64_t system = first; system < this->problem.count(); system += flight)
-      if (unsafe[system] != T(0)) solve(member, system, nodes);
+      if (unsafe.marked[system] != T(0)) solve(member, system, nodes);
   }
 
  private:
@@ -309,7 +308,7 @@ class InterleavedSystems {
     if (!m_is_used || m_shape.is_alone) return 0;
     return m_begins_whole ? words_of_whole() + 1 : words_of_passes();
   }
-  std::int64_t shared_words() const { return m_begins_whole ? words_of_wanted : 0; }
+  std::int64_t shared_words() const { return m_begins_whole ? Wanted::words : 0; }
   /// So many fill the device.
   std::int64_t at_least() const {
     if (m_begins_whole) return most_whole;
@@ -323,7 +322,7 @@ class InterleavedSystems {
                                                  const Marks<T>& marks) const {
     ThreadSystems<T, Elimination, Matrices> wanted = all(problem);
     wanted.wanted = marks.marked;
-    const OnlyIf gate{marks.any, OnlyIf::most_of_three};
+    const OnlyIf gate{marks.any, OnlyIf::most_small_teams};
     if (m_shape.is_alone)
       solve_alone(exec, SolveInThreads<T, Elimination, Matrices>{wanted}, gate);
     else
@@ -356,16 +355,14 @@ class InterleavedSystems {
     else
       return 0;
   }
-  static constexpr std::int64_t words_of_wanted = 2;  // of any scalar hold a 64-bit number
 
   /// Open systems from checkpoints, and those that are not safe there in segments; periodic ones in
   /// passes. As many at a time, either way, as the memory for checkpoints holds.
   template <class Matrices>
   void solve_whole(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    auto* const unsafe_count = reinterpret_cast<std::int64_t*>(problem.storage);
-    T* const unsafe = problem.storage + words_of_wanted;
+    const auto unsafe = Marks<T>::at(problem.storage);
     Problem<T, W, Matrices> rest = problem;
-    rest.storage = unsafe + problem.count();
+    rest.storage = unsafe.marked + problem.count();
     const std::int64_t at_a_time =
         std::max<std::int64_t>(problem.count() * words_of_whole() / words_of_passes(), 1);
     if (problem.A.first.periodic) {
@@ -378,14 +375,14 @@ class InterleavedSystems {
       return;
     }
     launch_one(exec, Elimination::label("reset"),
-               ResetWanted{problem.diagnosis, problem.resets, unsafe_count});
+               ResetWanted{problem.diagnosis, problem.resets, unsafe.any});
     rest.resets = false;
     using Kernel = SolveFromCheckpoints<T, Elimination, Matrices>;
     const SystemTiles tiles(problem.slab(), m_whole.threads);
     Kokkos::parallel_for(
         Elimination::label("solve_from_checkpoints"),
         teams(exec, tiles.count(problem.count()), m_whole.threads, m_whole.scratch_bytes()),
-        Kernel{rest, m_whole, tiles, rest.storage, unsafe, unsafe_count});
+        Kernel{rest, m_whole, tiles, rest.storage, unsafe});
     using Unsafe = SolveUnsafe<T, Elimination, Matrices>;
     constexpr std::int64_t most_teams = 768;  // that cost little where nothing is unsafe
     const std::int64_t threads = m_shape.threads,
@@ -394,7 +391,7 @@ class InterleavedSystems {
         Elimination::label("solve_unsafe"),
         teams(exec, (flight + threads - 1) / threads, m_shape.threads,
               m_shape.scratch_bytes(SubstituteInThreads<T, Elimination, Matrices>::kept(m_shape))),
-        Unsafe{all(rest), unsafe, unsafe_count, flight});
+        Unsafe{all(rest), unsafe, flight});
   }
   template <class Matrices, class Gate = Always>
   void solve_alone(const Exec& exec, const SolveInThreads<T, Elimination, Matrices>& kernel,

@@ -226,7 +226,7 @@ class DeviceSystems {
                     m_by_threads.storage_words() + (m_is_watched ? 1 : 0));
   }
   std::int64_t shared_words() const {
-    return std::max(m_by_threads.shared_words(), m_is_watched ? Marks<T>::words_of_any : 0);
+    return std::max(m_by_threads.shared_words(), m_is_watched ? Wanted::words : 0);
   }
   std::int64_t parallel_items() const { return m_passes.parallel_items(); }
   std::int64_t at_least() const {
@@ -286,8 +286,7 @@ class DeviceSystems {
   }
   template <class Matrices>
   void solve_watched(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    const Marks<T> marks{problem.storage + Marks<T>::words_of_any,
-                         reinterpret_cast<std::int64_t*>(problem.storage)};
+    const auto marks = Marks<T>::at(problem.storage);
     Problem<T, W, Matrices> rest = problem;
     rest.resets = false;
     rest.storage = marks.marked + problem.count();

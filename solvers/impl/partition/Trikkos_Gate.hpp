@@ -29,15 +29,38 @@ struct Always {
   int league(int teams) const { return teams; }
 };
 
+/// In device memory: whether kernels are wanted, and what the teams of the one that runs have done.
+struct Wanted {
+  /// So many words of any scalar hold it.
+  static constexpr std::int64_t words = 3 * sizeof(std::int64_t) / sizeof(float);
+
+  std::int64_t raised, taken, finished;
+
+  KOKKOS_FORCEINLINE_FUNCTION void set(bool is_wanted) { *this = {is_wanted, 0, 0}; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_raised() const { return raised != 0; }
+  /// Looks first: a nanosecond for each thread that writes there could be as long as a solve.
+  KOKKOS_FORCEINLINE_FUNCTION void raise() {
+    if (raised == 0) Kokkos::atomic_store(&raised, std::int64_t(1));
+  }
+  /// The next of the works that no team begins with, for one of its threads.
+  KOKKOS_FORCEINLINE_FUNCTION int take() {
+    return static_cast<int>(Kokkos::atomic_fetch_add(&taken, std::int64_t(1)));
+  }
+  /// The last team makes it ready for the kernel behind.
+  KOKKOS_FORCEINLINE_FUNCTION void finish(int teams) {
+    if (Kokkos::atomic_fetch_add(&finished, std::int64_t(1)) == teams - 1) set(true);
+  }
+};
+
 template <class Kernel>
 struct KernelIf {
   Kernel kernel;
-  const std::int64_t* wanted;
+  const Wanted* wanted;
 
   TRIKKOS_CALLS_ITS_ARGUMENT
   template <class Work>
   KOKKOS_INLINE_FUNCTION void operator()(const Work& work) const {
-    if (*wanted != 0) kernel(work);
+    if (wanted->is_raised()) kernel(work);
   }
 };
 
@@ -64,38 +87,35 @@ class TeamOf {
   int m_rank;
 };
 
-/// A team kernel in the teams of a smaller league, one after the other: 35 000 teams that return at
-/// once would take a tenth of the time of a solve.
+/// A team kernel in the teams of a smaller league, each of which takes its next work when it has
+/// finished one: 35 000 teams that return at once would take a tenth of the time of a solve.
 template <class Kernel>
 struct TeamsIf {
   Kernel kernel;
-  const std::int64_t* wanted;
+  Wanted* wanted;
   int teams;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    if (*wanted == 0) return;
-    for (int rank = member.league_rank(); rank < teams; rank += member.league_size()) {
+    if (!wanted->is_raised()) return;
+    const bool asks = member.team_rank() == 0;
+    for (int rank = member.league_rank(), next = 0; rank < teams; rank = next) {
+      if (asks) next = member.league_size() + wanted->take();  // the answer takes a microsecond
       kernel(TeamOf<Member>(member, rank));
       Staging<TeamOf<Member>>::finish(member);
+      member.team_broadcast(next, 0);
     }
+    if (asks) wanted->finish(member.league_size());
   }
 };
 
-/// A kernel where `wanted` is not zero by the time it runs.
+/// A kernel that runs where it is wanted by then.
 struct OnlyIf {
-  /// About as many as an H200 runs at a time. Where they have work, 2^23 rows, 2048, some of which
-  /// wait for others, take 2 % more time, and 396 take 20 %. A prime: work that recurs at regular
-  /// distances, as marked systems may, falls to all of them.
-  static constexpr int most_teams = 761;
-  /// The same of small teams, of which it runs up to 2112; fewer where there are three kernels.
-  static constexpr int most_small_teams = 6089, most_of_three = 3167;
-  /// Where either way is as likely: on an H100, 2^25 rows, 761, 3049, 6089, 12203 teams cost the
-  /// two passes 55, 50, 35, 18 us more than without this where they have work, and of 860; those
-  /// that have none cost about a nanosecond each.
-  static constexpr int most_as_likely = 12203;
+  /// No fewer than an H200 runs at a time: of teams that have a tile of a system each, and of small
+  /// ones. Each costs a nanosecond where it has nothing to do.
+  static constexpr int most_teams = 8 * 132, most_small_teams = 16 * 132;
 
-  const std::int64_t* wanted;
+  Wanted* wanted;
   int most = most_teams;
 
   template <class Kernel>
@@ -112,18 +132,17 @@ struct OnlyIf {
 /// Systems that are left to a second kernel.
 template <class T>
 struct Marks {
-  static constexpr std::int64_t words_of_any = 2;  // so many of any scalar hold a 64-bit number
+  T* marked;    // [system]: 1, or 0 for those that are solved
+  Wanted* any;  // whether there are any
 
-  T* marked;          // [system]: 1, or 0 for those that are solved
-  std::int64_t* any;  // whether there are any
+  /// In storage, whose words they are the first of.
+  static Marks at(T* storage) {
+    return {storage + Wanted::words, reinterpret_cast<Wanted*>(storage)};
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION void mark(std::int64_t system, bool is_left) const {
     marked[system] = T(is_left);
-    if (is_left) raise();
-  }
-  /// Looks first: a nanosecond for each thread that writes there could be as long as a solve.
-  KOKKOS_FORCEINLINE_FUNCTION void raise() const {
-    if (*any == 0) Kokkos::atomic_store(any, std::int64_t(1));
+    if (is_left) any->raise();
   }
 };
 
@@ -137,9 +156,9 @@ KOKKOS_FORCEINLINE_FUNCTION bool has_mark(const T* marked, std::int64_t system) 
 struct ResetWanted {
   Diagnosis diagnosis;
   bool resets;
-  std::int64_t* wanted;
+  Wanted* wanted;
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
-    *wanted = 0;
+    wanted->set(false);
     if (resets) diagnosis.reset();
   }
 };

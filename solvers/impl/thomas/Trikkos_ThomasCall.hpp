@@ -54,7 +54,7 @@ struct SweepMarked {
   Marks<T> marks;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t thread) const {
-    if (*marks.any == 0) return;
+    if (!marks.any->is_raised()) return;
     for (std::int64_t k = thread; k < problem.count(); k += threads)
       if (marks.marked[k] != T(0))
         ThomasSweep<T, false>{problem, words}.sweep(k, problem.storage + thread * words);
@@ -110,7 +110,7 @@ class ThomasCall {
   }
   std::int64_t shared_words() const {
     if (shares_storage()) return words();
-    return is_dissected() ? Marks<T>::words_of_any + swept_at_once() * words() : 0;
+    return is_dissected() ? Wanted::words + swept_at_once() * words() : 0;
   }
   std::int64_t parallel_items() const { return 1; }
   /// So many fill a device where a system takes a word.
@@ -165,11 +165,11 @@ class ThomasCall {
       return false;
   }
   void solve_dissected(const Exec& exec, const Problem<T>& problem) const {
-    const Marks<T> marks{problem.storage + Marks<T>::words_of_any + swept_at_once() * words(),
-                         reinterpret_cast<std::int64_t*>(problem.storage)};
+    const Marks<T> marks{problem.storage + Wanted::words + swept_at_once() * words(),
+                         reinterpret_cast<Wanted*>(problem.storage)};
     Dissected(m_shape).solve(exec, "Trikkos::thomas", problem, marks);
     Problem<T> rest = problem;
-    rest.storage = problem.storage + Marks<T>::words_of_any;
+    rest.storage = problem.storage + Wanted::words;
     const std::int64_t threads = std::min(problem.count(), swept_at_once());
     launch(exec, "Trikkos::thomas", threads, SweepMarked<T>{rest, words(), threads, marks});
   }

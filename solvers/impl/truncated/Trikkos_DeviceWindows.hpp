@@ -65,7 +65,7 @@ struct SolveWindow {
   Problem<T> problem;
   Windows windows;
   int levels;  // 2^levels partitions are a group
-  std::int64_t* refused;
+  Wanted* refused;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
@@ -105,7 +105,7 @@ struct SolveWindow {
     const bool is_kept = (group > 0 || window == 0) && group < groups - 1;
     bool small = t >= groups - 1 || report_coupling(problem.diagnosis, coupling);
     if (is_kept && !(probe == 0)) small = report_coupling(problem.diagnosis, probe);
-    if (!small) *refused = 1;  // as any other that comes to this
+    if (!small) refused->raise();
   }
   static KOKKOS_INLINE_FUNCTION int scratch_words() {
     return 4 * Shape{}.band_words() + Shape{}.node_words();
@@ -178,8 +178,8 @@ class DeviceWindows {
   std::int64_t storage_words() const { return 0; }
 
   template <class Exec, class Gate>
-  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate, std::int64_t* refused,
-              T*, T*) const {
+  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate, Wanted* refused, T*,
+              T*) const {
     const TileShape<T, 0> shape{Tile{}.lanes(), Tile{}.rows(), Tile{}.levels()};
     if (moves_in_bulk(problem, shape))
       launch(exec, gate, SolveWindow<T, true>{problem, m_windows, m_levels, refused});

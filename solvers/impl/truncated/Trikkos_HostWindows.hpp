@@ -75,7 +75,7 @@ class HostWindows {
   std::int64_t storage_words() const { return m_groups * group_words(); }
 
   template <class Exec, class Gate>
-  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate, std::int64_t* refused,
+  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate, Wanted* refused,
               T* opinion_storage, T* storage) const {
     auto* const opinions = reinterpret_cast<Opinion<T>*>(opinion_storage);
     const Verdict<T> verdict{opinions, count(), refused, problem.diagnosis};

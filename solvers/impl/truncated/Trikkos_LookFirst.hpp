@@ -18,7 +18,7 @@ template <class T>
 struct LookFirst {
   Problem<T> problem;
   std::int64_t samples;  // or 0: windows are tried in any case
-  std::int64_t *tried, *refused;
+  Wanted *tried, *refused;
 
   /// How much of a neighbour's change the unknown of a row passes on, if half of that came through
   /// the row before.
@@ -34,8 +34,8 @@ struct LookFirst {
   }
   KOKKOS_INLINE_FUNCTION void decide(double passed_on) const {
     const bool is_likely = samples == 0 || passed_on <= largest_disagreement<T>;
-    *tried = is_likely;
-    *refused = !is_likely;
+    tried->set(is_likely);
+    refused->set(!is_likely);
     if (problem.resets) problem.diagnosis.reset();
   }
 

@@ -50,8 +50,8 @@ class Truncated {
     if (!m_cuts || problem.A.first.periodic || problem.b.data == problem.x.data)
       return m_segmented.solve(exec, problem);
     const bool looks = m_samples > 0;
-    auto* const tried = reinterpret_cast<std::int64_t*>(problem.storage);
-    std::int64_t* const refused = tried + 1;
+    auto* const tried = reinterpret_cast<Wanted*>(problem.storage);
+    Wanted* const refused = tried + 1;
     T* const opinions = problem.storage + line;
     Problem<T> second = problem;
     second.storage = problem.storage + own_words();
@@ -62,14 +62,14 @@ class Truncated {
                        second.storage);
     else  // on a device a gate costs something
       m_windows.launch(exec, problem, Always{}, refused, opinions, second.storage);
-    m_segmented.passes().solve(
-        exec, second, OnlyIf{refused, looks ? OnlyIf::most_as_likely : OnlyIf::most_teams});
+    m_segmented.passes().solve(exec, second, OnlyIf{refused});
   }
   /// Without windows.
   const Partitioned<T, Exec, OrthogonalCarry>& second_way() const { return m_segmented; }
 
  private:
   static constexpr std::int64_t line = 64 / sizeof(T);
+  static_assert(2 * sizeof(Wanted) <= 64);
 
   /// The verdict and the opinions, up to the next cache line.
   std::int64_t own_words() const {

@@ -6,6 +6,7 @@
 
 #include <Trikkos_Options.hpp>
 #include <impl/Trikkos_Diagnosis.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 
 /// \file
 /// `truncated` cuts a system into *windows* that overlap, and solves each as if there were nothing
@@ -82,7 +83,7 @@ template <class T>
 struct Verdict {
   const Opinion<T>* opinions;
   std::int64_t count;
-  std::int64_t* refused;  // zero before; what the second way waits for
+  Wanted* refused;  // what the second way waits for
   Diagnosis diagnosis;
 
   /// Of the seam behind the i-th window.
@@ -91,7 +92,7 @@ struct Verdict {
   }
   KOKKOS_FORCEINLINE_FUNCTION void tell(double worst) const {
     diagnosis.report_disagreement(worst);
-    if (!(worst <= largest_disagreement<T>)) *refused = 1;  // as any other that comes to this
+    if (!(worst <= largest_disagreement<T>)) refused->raise();
   }
 };
 
