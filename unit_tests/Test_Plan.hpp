@@ -121,7 +121,7 @@ void plan_is_used_many_times() {
 }
 
 /// No memory for right-hand sides that nobody asked for: A, its factors, and what a workspace for
-/// one takes.
+/// as many takes.
 void plan_takes_memory_for_one() {
   const TEST_EXECSPACE exec;
   constexpr std::int64_t n = 1000000;
@@ -131,10 +131,10 @@ void plan_takes_memory_for_one() {
   EXPECT_GE(Trikkos::Plan(exec, p.A, options, 3).bytes(), 9 * n * sizeof(double));
   for (const auto algorithm : algorithms) {
     for (const std::int64_t rhs_count : {0, 1, 5}) {
-      const Trikkos::Workspace<double, TEST_EXECSPACE> work(exec, 1000, rhs_count,
-                                                            Options{}.algorithm(algorithm));
-      const Trikkos::Plan plan(exec, Problem<double>(1000, 1).A, Options{}.algorithm(algorithm),
-                               rhs_count);
+      const Problem<double> small(1000, 1);
+      const Vectors<double> b("b", rhs_count, 1000);
+      const Trikkos::Workspace work(exec, small.A, b, Options{}.algorithm(algorithm));
+      const Trikkos::Plan plan(exec, small.A, Options{}.algorithm(algorithm), rhs_count);
       const std::size_t factors = algorithm == Algorithm::thomas ? 3 * 1000 * sizeof(double) : 0;
       EXPECT_GE(plan.bytes(), work.bytes() + factors + 3 * 1000 * sizeof(double));
       EXPECT_LE(plan.bytes(), work.bytes() + factors + 3 * 1000 * sizeof(double) + 64);
