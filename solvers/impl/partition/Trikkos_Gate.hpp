@@ -43,8 +43,8 @@ struct Wanted {
     if (raised == 0) Kokkos::atomic_store(&raised, std::int64_t(1));
   }
   /// The next of the works that no team begins with, for one of its threads.
-  KOKKOS_FORCEINLINE_FUNCTION int take() {
-    return static_cast<int>(Kokkos::atomic_fetch_add(&taken, std::int64_t(1)));
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t take() {
+    return Kokkos::atomic_fetch_add(&taken, std::int64_t(1));
   }
   /// The last team makes it ready for the kernel behind.
   KOKKOS_FORCEINLINE_FUNCTION void finish(int teams) {
@@ -99,11 +99,14 @@ struct TeamsIf {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     if (!wanted->is_raised()) return;
     const bool asks = member.team_rank() == 0;
-    for (int rank = member.league_rank(), next = 0; rank < teams; rank = next) {
-      if (asks) next = member.league_size() + wanted->take();  // the answer takes a microsecond
+    int rank = member.league_rank();
+    while (rank < teams) {
+      std::int64_t next = 0;  // the answer takes a microsecond: nothing needs it before the end
+      if (asks) next = wanted->take();
       kernel(TeamOf<Member>(member, rank));
       Staging<TeamOf<Member>>::finish(member);
       member.team_broadcast(next, 0);
+      rank = member.league_size() + static_cast<int>(next);
     }
     if (asks) wanted->finish(member.league_size());
   }
