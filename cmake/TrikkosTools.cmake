@@ -11,6 +11,10 @@ if(Trikkos_ENABLE_WARNINGS)
   target_compile_options(trikkos_tools INTERFACE
     -Wall -Wextra -Wshadow $<$<CXX_COMPILER_ID:GNU>:-Wno-use-after-free>)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT Kokkos_ENABLE_CUDA)
+  # The compiler collects no garbage below a gigabyte: a seventh less time to build.
+  target_compile_options(trikkos_tools INTERFACE --param=ggc-min-heapsize=1000000)
+endif()
 if(Kokkos_ENABLE_CUDA AND NOT Kokkos_CXX_COMPILER_ID STREQUAL "Clang")
   # Calling a host function from device code: nvcc only warns, and compiles wrong code.
   target_compile_options(trikkos_tools INTERFACE
