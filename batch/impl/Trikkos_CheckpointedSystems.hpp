@@ -50,8 +50,7 @@ struct CheckpointShape {
   static constexpr int row_bytes = (2 * W + 1) * sizeof(T);
 };
 
-/// Of what is not safe from underflow or not finite nothing is solved; it is marked in `unsafe`,
-/// and counted.
+/// Of what is not safe from underflow or not finite nothing is solved; it is marked in `unsafe`.
 template <class T, class Elimination, class Matrices>
 struct SolveFromCheckpoints {
   static constexpr int W = Elimination::half_bandwidth;
