@@ -9,8 +9,10 @@
 #include <Breaker.hpp>
 #include <ManySystems.hpp>
 #include <Triangles.hpp>
+#include <algorithm>
 #include <cmath>
 #include <impl/Trikkos_Method.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <limits>
 #include <string>
 #include <vector>
@@ -123,6 +125,75 @@ Answer solve_with(const Solver& solver, const HostSystem<W>& A, int stride = 1) 
   return solve(A, stride, words,
                [&](const Exec& exec, const auto& problem) { solver.solve(exec, problem); });
 }
+
+/// What became of many systems, those that are left to a second kernel included.
+struct Answers {
+  std::vector<std::vector<T>> x;
+  std::vector<T> marked;
+  bool any_left;
+  Trikkos::Status status;
+};
+/// Systems of one size on the device, x in the place of b: row i of the k-th at i step + k next,
+/// `offset` words after a multiple of 16 bytes.
+template <int W>
+class ManyOnDevice {
+ public:
+  ManyOnDevice(const std::vector<HostSystem<W>>& systems, int step, int next, int offset = 0)
+      : m_count(static_cast<int>(systems.size())),
+        m_n(systems[0].n),
+        m_step(step),
+        m_next(next),
+        m_offset(offset) {
+    const auto pack = [&](const auto& vector_of) {
+      std::vector<T> all(place(m_count, m_n), std::nanf(""));
+      for (int k = 0; k < m_count; ++k)
+        for (int i = 0; i < m_n; ++i) all[place(k, i)] = vector_of(systems[k])[i];
+      return on_device<T, Exec>(all);
+    };
+    for (int j = 0; j <= 2 * W; ++j)
+      m_band[j] = pack([&](const HostSystem<W>& s) -> auto& { return s.band[j]; });
+    m_x = pack([](const HostSystem<W>& s) -> auto& { return s.b; });
+  }
+  Impl::Problem<T, W> problem() const {
+    Impl::Problem<T, W> r{};
+    r.A = Impl::Systems<T, W>({}, m_count);
+    r.A.first.n = m_n;
+    for (int j = 0; j <= 2 * W; ++j) {
+      r.A.first.band[j] = {m_band[j].data() + m_offset, m_step};
+      r.A.stride[j] = m_next;
+    }
+    r.b = {m_x.data() + m_offset, m_next, m_step};
+    r.x = {m_x.data() + m_offset, m_next, m_step};
+    r.diagnosis = {m_report.data(), m_count};
+    r.resets = true;
+    return r;
+  }
+  Impl::Marks<T> marks() const { return {m_marked.data(), m_any.data()}; }
+  Answers answers() const {
+    Exec().fence("Test::DeviceKernels: many systems");
+    Answers r{{},
+              to_vector(m_marked),
+              to_vector(m_any)[0].is_raised(),
+              Impl::decode(to_vector(m_report).data(), m_n)};
+    const auto found = to_vector(m_x);
+    for (int k = 0; k < m_count; ++k) {
+      r.x.emplace_back(m_n);
+      for (int i = 0; i < m_n; ++i) r.x[k][i] = found[place(k, i)];
+    }
+    EXPECT_EQ(std::count(r.marked.begin(), r.marked.end(), T(1)) > 0, r.any_left);
+    return r;
+  }
+
+ private:
+  std::size_t place(int k, int i) const {
+    return m_offset + std::size_t(i) * m_step + std::size_t(k) * m_next;
+  }
+
+  int m_count, m_n, m_step, m_next, m_offset;
+  Kokkos::View<T*, Exec> m_band[2 * W + 1], m_x, m_marked{"marked", std::size_t(m_count)};
+  Kokkos::View<Impl::Wanted*, Exec> m_any{"any", 1};
+  Kokkos::View<std::int64_t*, Exec> m_report{"report", Impl::Diagnosis::words};
+};
 
 template <int W, class Solver>
 void expect_solved_by(const Solver& solver, int n, bool periodic = false) {

@@ -180,49 +180,14 @@ inline void expect_solved_interleaved(int n, int count, Many::Layout layout,
 
 using Carry = Impl::OrthogonalCarry;
 
-/// Contiguous systems in one call, x in the place of b; arrays begin `offset` words after a
-/// multiple of 16 bytes.
-struct ManyAnswers {
-  std::vector<std::vector<T>> x;
-  Trikkos::Status status;
-};
-inline ManyAnswers solve_contiguous(const std::vector<HostSystem<1>>& systems,
-                                    const Trikkos::Options& options, int offset = 0, int gap = 0) {
-  const int count = static_cast<int>(systems.size()), n = systems.front().n, between = n + gap;
+/// Contiguous systems in one call; arrays begin `offset` words after a multiple of 16 bytes.
+inline Answers solve_contiguous(const std::vector<HostSystem<1>>& systems,
+                                const Trikkos::Options& options, int offset = 0, int gap = 0) {
+  const int count = static_cast<int>(systems.size()), n = systems.front().n;
+  const ManyOnDevice<1> many(systems, 1, n + gap, offset);
   const Impl::OnChip<T, Exec, Carry> solver(Impl::Shape{n, count, count}, options, 0);
-  const auto pack = [&](const auto& vector_of) {
-    std::vector<T> all(offset);
-    for (const auto& s : systems) {
-      const std::vector<T>& values = vector_of(s);
-      all.insert(all.end(), values.begin(), values.end());
-      all.insert(all.end(), gap, std::nanf(""));
-    }
-    return on_device<T, Exec>(all);
-  };
-  Impl::Problem<T> problem{};
-  problem.A = Impl::Systems<T>({}, count);
-  problem.A.first.n = n;
-  problem.A.first.scale_rows = true;
-  Kokkos::View<T*, Exec> band[3];
-  for (int j = 0; j < 3; ++j) {
-    band[j] = pack([&](const HostSystem<1>& s) -> auto& { return s.band[j]; });
-    problem.A.first.band[j] = {band[j].data() + offset, 1};
-    problem.A.stride[j] = between;
-  }
-  const auto x = pack([](const HostSystem<1>& s) -> auto& { return s.b; });
-  problem.b = {x.data() + offset, between, 1};
-  problem.x = {x.data() + offset, between, 1};
-  const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
-  problem.diagnosis = {report.data(), count};
-  problem.resets = true;
-  solver.solve(Exec(), problem);
-  Exec().fence("Test::DeviceKernels: contiguous");
-  ManyAnswers r{{}, Impl::decode(to_vector(report).data(), n)};
-  const auto found = to_vector(x);
-  for (int k = 0; k < count; ++k)
-    r.x.emplace_back(found.begin() + offset + k * between,
-                     found.begin() + offset + k * between + n);
-  return r;
+  solver.solve(Exec(), many.problem());
+  return many.answers();
 }
 /// tridiag(-1, 2, -1), for any diagonal.
 inline HostSystem<1> laplacian(int n, const std::function<T(int)>& diagonal) {
@@ -255,8 +220,7 @@ TEST(TEST_CATEGORY, device_kernels_of_dominant_systems) {
     });
     systems.emplace_back(n, [](int, int j) { return T(j < 1 ? 1 : 0); });  // nothing fades
     systems.emplace_back(n, [](int, int j) { return T(j > -1 ? 1 : 0); });
-    const ManyAnswers found = solve_contiguous(systems, {}),
-                      known = solve_contiguous(systems, stable);
+    const Answers found = solve_contiguous(systems, {}), known = solve_contiguous(systems, stable);
     EXPECT_TRUE(found.status.ok()) << found.status.why();
     for (std::size_t k = 0; k < systems.size(); ++k) {
       EXPECT_LE(systems[k].backward_error(found.x[k]), 8 * std::numeric_limits<T>::epsilon()) << k;
@@ -281,7 +245,7 @@ TEST(TEST_CATEGORY, device_kernels_of_unaligned_systems) {
              {std::pair{1, 0}, {2, 0}, {3, 0}, {0, 1}, {3, 2}, {1, 3}}) {
           SCOPED_TRACE(std::to_string(n) + " rows, offset " + std::to_string(offset) + ", gap " +
                        std::to_string(gap));
-          const ManyAnswers found = solve_contiguous(systems, options, offset, gap);
+          const Answers found = solve_contiguous(systems, options, offset, gap);
           EXPECT_TRUE(found.status.ok()) << found.status.why();
           EXPECT_EQ(found.x, known);
           for (std::size_t k = 0; k < systems.size(); ++k) {
@@ -312,8 +276,7 @@ TEST(TEST_CATEGORY, device_kernels_watch_each_system) {
           n > 8);
       add(laplacian(n, [&](int) { return T(0.3) * (k + 1); }), n > 2);
     }
-    const ManyAnswers found = solve_contiguous(systems, {}),
-                      known = solve_contiguous(systems, stable);
+    const Answers found = solve_contiguous(systems, {}), known = solve_contiguous(systems, stable);
     EXPECT_EQ(found.status.ok(), known.status.ok());
     for (std::size_t k = 0; k < systems.size(); ++k) {
       SCOPED_TRACE("system " + std::to_string(k));
@@ -339,7 +302,7 @@ TEST(TEST_CATEGORY, device_kernels_find_bad_dominant_systems) {
           spoilt[bad].set_row(row, 0);  // 0 = 0 is dominant, too
         else
           spoilt[bad].b[row] = std::nanf("");
-        const ManyAnswers found = solve_contiguous(spoilt, {});
+        const Answers found = solve_contiguous(spoilt, {});
         EXPECT_EQ(found.status.reason, reason) << found.status.why();
         EXPECT_EQ(found.status.system, bad);
         EXPECT_EQ(found.status.row, row);

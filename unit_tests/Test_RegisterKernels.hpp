@@ -13,58 +13,18 @@ namespace Test::DeviceKernels {
 
 using InRegisters = Impl::DissectedInRegisters<T, Exec>;
 
-/// Interleaved systems, x in the place of b.
-struct Interleaved {
-  std::vector<std::vector<T>> x;
-  std::vector<T> marked;
-  std::int64_t left = 0;
-  Trikkos::Status status;
-};
 /// `gap`: words between the last system of a row and the first one of the next. `scratch`: bytes,
 /// of which little makes the kernel keep more in registers. `one_by_one`: each system in one piece.
-inline Interleaved solve_interleaved(const std::vector<HostSystem<1>>& systems, int gap = 0,
-                                     int scratch = Impl::scratch_limit, bool looks = false,
-                                     bool one_by_one = false) {
+inline Answers solve_in_registers(const std::vector<HostSystem<1>>& systems, int gap = 0,
+                                  int scratch = Impl::scratch_limit, bool looks = false,
+                                  bool one_by_one = false) {
   const int count = static_cast<int>(systems.size()), n = systems.front().n;
-  const int step = one_by_one ? 1 : count + gap, next = one_by_one ? n + gap : 1;
+  const ManyOnDevice<1> many(systems, one_by_one ? 1 : count + gap, one_by_one ? n + gap : 1);
   const InRegisters solver(Impl::Shape{n, count, count}, threads, scratch);
-  const auto place = [&](int k, int i) { return std::size_t(i) * step + std::size_t(k) * next; };
-  const auto pack = [&](const auto& vector_of) {
-    std::vector<T> all(place(count, n), std::nanf(""));
-    for (int k = 0; k < count; ++k)
-      for (int i = 0; i < n; ++i) all[place(k, i)] = vector_of(systems[k])[i];
-    return on_device<T, Exec>(all);
-  };
-  Impl::Problem<T> problem{};
-  problem.A = Impl::Systems<T>({}, count);
-  problem.A.first.n = n;
-  Kokkos::View<T*, Exec> band[3];
-  for (int j = 0; j < 3; ++j) {
-    band[j] = pack([&](const HostSystem<1>& s) -> auto& { return s.band[j]; });
-    problem.A.first.band[j] = {band[j].data(), step};
-    problem.A.stride[j] = next;
-  }
-  const auto x = pack([](const HostSystem<1>& s) -> auto& { return s.b; });
-  problem.b = {x.data(), next, step};
-  problem.x = {x.data(), next, step};
-  const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
-  const Kokkos::View<Impl::Wanted*, Exec> left("left", 1);
-  const Kokkos::View<T*, Exec> marked("marked", count);
-  problem.diagnosis = {report.data(), count};
-  problem.resets = true;
-  EXPECT_TRUE(solver.is_for(problem));
-  EXPECT_EQ(solver.is_interleaved(problem), !one_by_one || count == 1);
-  solver.solve(Exec(), "Test", problem, {marked.data(), left.data()}, looks);
-  Exec().fence("Test::DeviceKernels: in registers");
-  Interleaved r{
-      {}, to_vector(marked), to_vector(left)[0].raised, Impl::decode(to_vector(report).data(), n)};
-  const auto found = to_vector(x);
-  for (int k = 0; k < count; ++k) {
-    r.x.emplace_back(n);
-    for (int i = 0; i < n; ++i) r.x[k][i] = found[place(k, i)];
-  }
-  EXPECT_EQ(std::count(r.marked.begin(), r.marked.end(), T(1)) > 0, r.left > 0);
-  return r;
+  EXPECT_TRUE(solver.is_for(many.problem()));
+  EXPECT_EQ(solver.is_interleaved(many.problem()), !one_by_one || count == 1);
+  solver.solve(Exec(), "Test", many.problem(), many.marks(), looks);
+  return many.answers();
 }
 inline HostSystem<1> dominant_system(int n, int seed) {
   return {n, [seed](int i, int j) {
@@ -88,14 +48,14 @@ TEST(TEST_CATEGORY, register_kernels_of_dominant_systems) {
     systems.emplace_back(n, [](int, int j) { return T(j < 1 ? 1 : 0); });  // nothing fades
     systems.emplace_back(n, [](int i, int j) { return T(j == 0 ? 1 : i % 2 ? 0.5 : -0.5); });
     systems.emplace_back(n, [](int, int j) { return T(j == 0); });
-    const Interleaved found = solve_interleaved(systems);
-    EXPECT_EQ(found.left, 0);
+    const Answers found = solve_in_registers(systems);
+    EXPECT_FALSE(found.any_left);
     EXPECT_TRUE(found.status.ok()) << found.status.why();
     for (std::size_t k = 0; k < systems.size(); ++k)
       EXPECT_LE(systems[k].backward_error(found.x[k]), 8 * std::numeric_limits<T>::epsilon()) << k;
-    EXPECT_EQ(solve_interleaved(systems, 3).x, found.x);
-    EXPECT_EQ(solve_interleaved(systems, 0, 1024).x, found.x);
-    EXPECT_EQ(solve_interleaved(systems, 2, Impl::scratch_limit, false, true).x, found.x);
+    EXPECT_EQ(solve_in_registers(systems, 3).x, found.x);
+    EXPECT_EQ(solve_in_registers(systems, 0, 1024).x, found.x);
+    EXPECT_EQ(solve_in_registers(systems, 2, Impl::scratch_limit, false, true).x, found.x);
   }
   EXPECT_FALSE(InRegisters(Impl::Shape{1089, 5, 5}, threads).fits());
   EXPECT_FALSE(InRegisters(Impl::Shape{0, 5, 5}, threads).fits());
@@ -123,11 +83,12 @@ TEST(TEST_CATEGORY, register_kernels_watch_each_system) {
     add({n, [](int, int j) { return T(j > -1 ? 1 : 0); }}, n > 17 + 6);  // nothing fades
     if (n > 34)  // all but nothing is left of row 16 once its neighbours have gone
       add({n, [](int i, int j) { return T(j != 0 ? -1 : i == 16 ? 32. / 17 + 1e-4 : 2); }}, true);
-    const Interleaved found = solve_interleaved(systems);
+    const Answers found = solve_in_registers(systems);
     EXPECT_EQ(found.marked, grows);
     EXPECT_TRUE(found.status.ok()) << found.status.why();  // so far
     for (std::size_t k = 0; k < systems.size(); ++k) {
-      EXPECT_EQ(found.x[k], grows[k] == T(0) ? solve_interleaved({systems[k]}).x[0] : systems[k].b);
+      EXPECT_EQ(found.x[k],
+                grows[k] == T(0) ? solve_in_registers({systems[k]}).x[0] : systems[k].b);
     }
   }
 }
@@ -147,13 +108,13 @@ TEST(TEST_CATEGORY, register_kernels_look_first) {
       if (k % 9 == 1) systems.back().band[0][n / 5] = 0, systems.back().band[1][n / 5] = T(1e-9);
       left.push_back(T(!is_tried || k % 9 == 1));
     }
-    const Interleaved found = solve_interleaved(systems, 0, Impl::scratch_limit, true);
+    const Answers found = solve_in_registers(systems, 0, Impl::scratch_limit, true);
     EXPECT_EQ(found.marked, left);
-    const Interleaved all = solve_interleaved(systems);
+    const Answers all = solve_in_registers(systems);
     for (std::size_t k = 0; k < systems.size(); ++k)
       EXPECT_EQ(found.x[k], left[k] == T(0) ? all.x[k] : systems[k].b) << k;
     const std::vector alike(9, dominant_system(n, 5));
-    EXPECT_EQ(solve_interleaved(alike, 0, Impl::scratch_limit, true).left, 0);
+    EXPECT_FALSE(solve_in_registers(alike, 0, Impl::scratch_limit, true).any_left);
   }
 }
 // Whatever is not finite, or so large or small that it turns out so, is left, wherever it is.
@@ -167,7 +128,7 @@ TEST(TEST_CATEGORY, register_kernels_leave_what_is_not_finite) {
       const HostSystem<1> diagonal(n, [](int, int j) { return T(j == 0 ? 3 : 0); });
       const std::vector<HostSystem<1>> systems(count,
                                                is_coupled ? dominant_system(n, 1) : diagonal);
-      const auto good = solve_interleaved(systems).x;
+      const auto good = solve_in_registers(systems).x;
       for (const int row : {0, n / 3, n / 2, n - 1})
         for (int word = 0; word < 4; ++word)
           for (const T value : {inf, -inf, nan, huge}) {
@@ -180,8 +141,8 @@ TEST(TEST_CATEGORY, register_kernels_leave_what_is_not_finite) {
             if (value == huge && word == 3)  // x would overflow
               for (auto& band : changed.band) band[row] *= T(1e-3);
             (word == 3 ? changed.b : changed.band[word])[row] = value;
-            const Interleaved found = solve_interleaved(spoilt);
-            EXPECT_EQ(found.left, 1);
+            const Answers found = solve_in_registers(spoilt);
+            EXPECT_TRUE(found.any_left);
             EXPECT_EQ(found.marked[bad], T(1));
             for (const int k : {0, 2}) EXPECT_EQ(found.x[k], good[k]);
             if (testing::Test::HasFailure()) return;
