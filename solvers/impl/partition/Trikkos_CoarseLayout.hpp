@@ -23,13 +23,21 @@ struct CoarseTree {
   static constexpr int lanes = 1 << levels;
   /// On the way up a thread begins with so many segments, of which it merges two by itself.
   static constexpr int each = W > 1 ? 1 : 2, threads = lanes / each;
-  static_assert(threads * Segment<T, W>::words * sizeof(T) < 40 * 1024);
+  /// On the way down a team has the nodes of its group in scratch, unless they are too many.
+  static constexpr bool in_teams = W == 1;
+  static constexpr int most_bytes = 40 * 1024;  // of scratch
+  static_assert(threads * Segment<T, W>::words * sizeof(T) < most_bytes);
+  /// So many are one group, if these are all: one team goes up with them, and down again.
+  static constexpr int most_alone = [] {
+    int most = lanes;
+    while (in_teams && most < 512 && most * Segment<T, W>::words * sizeof(T) < most_bytes)
+      most *= 2;
+    return most;
+  }();
   /// Where so many runs of segments fill a device, a thread merges those of each first: trees leave
   /// most threads idle, and with W > 1 merges are most of the work.
   static constexpr bool has_runs = W > 1;
   static constexpr int least_runs = 1 << 14;
-  /// On the way down a team has the nodes of its group in scratch, unless they are too many.
-  static constexpr bool in_teams = W == 1;
   /// Where word k of the node in a slot lies among those of a group of so many segments.
   static KOKKOS_FORCEINLINE_FUNCTION int node_word(int slot, int k, int wide) {
     return in_teams ? k * wide + slot : slot * MergeNode<T, W>::words + k;
@@ -98,7 +106,7 @@ struct TeamLayout {
             tile_rows,
             segments_in_tile,
             W,
-            Tree::lanes,
+            segments <= Tree::most_alone ? Tree::most_alone : Tree::lanes,
             Segment<T, W>::words,
             MergeNode<T, W>::words,
             stages};

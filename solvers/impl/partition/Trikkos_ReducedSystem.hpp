@@ -38,13 +38,27 @@ struct KeepNodes {
   }
 };
 
+/// The values at the ends of a segment, whose outermost ones were written by the root.
+template <class T, int W>
+KOKKOS_FORCEINLINE_FUNCTION void put_inner_bounds(T* bounds, std::int64_t i, std::int64_t segments,
+                                                  const Bounds<T, W>& b) {
+  T x[4 * W];
+  put_bounds([&](int k) -> T& { return x[k]; }, b);
+  TRIKKOS_UNROLL(W)
+  for (int k = W; k < 2 * W; ++k) {
+    if (i > 0) bounds[2 * W * i + k] = x[k];
+    if (i < segments - 1) bounds[2 * W * i + W + k] = x[W + k];
+  }
+}
+
 /// Up the tree: a team merges `CoarseTree::lanes` segments to one, nodes to memory. The last team
-/// of those below a group goes on with that, and the last of all solves the root: nobody waits.
+/// of those below a group goes on with that, and the last of all solves the root: nobody waits. A
+/// team that has all segments goes down again, too.
 template <class T, int W = 1>
 struct MergeCoarse {
   using Node = MergeNode<T, W>;
   using Tree = CoarseTree<T, W>;
-  static constexpr int lanes = Tree::lanes, each = Tree::each;
+  static constexpr int lanes = Tree::lanes, each = Tree::each, most_levels = 30;
 
   T* work;
   TeamLayout layout;
@@ -52,6 +66,11 @@ struct MergeCoarse {
   std::int64_t segment_rows;  // below a segment of the finest level, for reports
   Diagnosis diagnosis;
   PackedSegments<T, W> blocks{nullptr};  // where the last segment goes, if this is not the root
+
+  static bool goes_down(const TeamLayout& layout) { return Tree::in_teams && layout.levels == 1; }
+  static int threads(const TeamLayout& layout) {
+    return std::max(Tree::threads, layout.level[0].lanes / each);
+  }
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
@@ -73,6 +92,8 @@ struct MergeCoarse {
           else
             put_segment(blocks, system, s);
         }
+        if constexpr (Tree::in_teams)
+          if (l == 0 && blocks.data == nullptr) descend(member, mine);
         return;
       }
       if (!is_last(member, mine, l, group, s)) return;
@@ -80,8 +101,8 @@ struct MergeCoarse {
       rows *= lanes;
     }
   }
-  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
-    return sizeof(T) * Segment<T, W>::words * Tree::threads + alignof(T);
+  static std::size_t scratch_bytes(const TeamLayout& layout) {
+    return sizeof(T) * Segment<T, W>::words * threads(layout) + alignof(T);
   }
 
  private:
@@ -119,8 +140,8 @@ struct MergeCoarse {
         keep(active + t, node);
       }
     }
-    const SegmentArray<T, W> slots{scratch, Tree::threads};
-    merge_tree(member, slots, active, Tree::levels, s, keep, 1, check);
+    const SegmentArray<T, W> slots{scratch, member.team_size()};
+    merge_tree(member, slots, active, most_levels, s, keep, 1, check);
     return slots.get(0);
   }
   /// Hands the segment of a group to the level above. True, to all threads, where those of its
@@ -144,6 +165,25 @@ struct MergeCoarse {
         last);
     return last != 0;
   }
+  /// Of the only group: to the ends of the segments that each thread began with.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void descend(const Member& member, T* mine) const {
+    member.team_barrier();
+    const int t = member.team_rank(), wide = layout.level[0].lanes, active = wide / each;
+    if (t >= active) return;
+    T* const bounds = mine + layout.bounds_offset;
+    const T* const nodes = mine + layout.level[0].node_offset;
+    const auto word = [&](int slot, int k) { return nodes[Tree::node_word(slot, k, wide)]; };
+    auto b = OuterBounds<T, W>{bounds, layout.segments}.get();
+    descend_tree(b, 1, active / 2, t, word);
+    TRIKKOS_UNROLL(each)
+    for (int i = 0; i < each; ++i) {
+      auto own = b;
+      if (each == 2) descend_tree(own, active + t, 1, i, word);
+      if (each * t + i < layout.segments)
+        put_inner_bounds<T, W>(bounds, each * t + i, layout.segments, own);
+    }
+  }
   KOKKOS_FORCEINLINE_FUNCTION void put_root(const Segment<T, W>& s, T* mine,
                                             const Diagnosis& found) const {
     const Bounds<T, W> root = solve_root(s, periodic);
@@ -151,19 +191,6 @@ struct MergeCoarse {
     OuterBounds<T, W>{mine + layout.bounds_offset, layout.segments}.put(root);
   }
 };
-
-/// The values at the ends of a segment, whose outermost ones were written by the root.
-template <class T, int W>
-KOKKOS_FORCEINLINE_FUNCTION void put_inner_bounds(T* bounds, std::int64_t i, std::int64_t segments,
-                                                  const Bounds<T, W>& b) {
-  T x[4 * W];
-  put_bounds([&](int k) -> T& { return x[k]; }, b);
-  TRIKKOS_UNROLL(W)
-  for (int k = W; k < 2 * W; ++k) {
-    if (i > 0) bounds[2 * W * i + k] = x[k];
-    if (i < segments - 1) bounds[2 * W * i + W + k] = x[W + k];
-  }
-}
 
 /// The way down the coarse tree, a team a group of the finest level, a thread a segment. Which
 /// nodes are on the way does not depend on their values: all are read at once.
@@ -362,7 +389,7 @@ struct ReducedSystem {
       Kokkos::parallel_for(label + "chain", range(exec, count), gate(chain()));
     } else {
       launch_merge(exec, count, label, {nullptr}, gate);
-      launch_descent(exec, count, label, gate);
+      if (!MergeCoarse<T, W>::goes_down(layout)) launch_descent(exec, count, label, gate);
     }
     runs().spread(exec, count, label, gate);
   }
@@ -404,29 +431,32 @@ struct ReducedSystem {
   template <class Exec, class Gate>
   void launch_merge(const Exec& exec, std::int64_t count, const std::string& label,
                     const PackedSegments<T, W>& blocks, const Gate& gate) const {
-    constexpr int threads = CoarseTree<T, W>::threads;
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 1>>;
+    using Merge = MergeCoarse<T, W>;
+    constexpr int most_threads = CoarseTree<T, W>::most_alone / CoarseTree<T, W>::each;
+    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads, 1>>;
+    const int threads = Merge::threads(layout);
     Kokkos::parallel_for(
         label + "coarse",
         light(Teams(exec, static_cast<int>(count * layout.level[0].groups), threads)
-                  .set_scratch_size(0, Kokkos::PerTeam(MergeCoarse<T, W>::scratch_bytes()))),
-        gate(MergeCoarse<T, W>{work, layout, periodic, coarse_rows(), diagnosis, blocks}));
+                  .set_scratch_size(0, Kokkos::PerTeam(Merge::scratch_bytes(layout)))),
+        gate(Merge{work, layout, periodic, coarse_rows(), diagnosis, blocks}));
   }
   template <class Exec, class Gate>
   void launch_descent(const Exec& exec, std::int64_t count, const std::string& label,
                       const Gate& gate) const {
-    if constexpr (CoarseTree<T, W>::in_teams) {
-      using Descent = DescendInTeams<T>;
-      using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Descent::lanes, 1>>;
-      Kokkos::parallel_for(
-          label + "bounds",
-          light(Teams(exec, static_cast<int>(count * layout.level[0].groups), Descent::lanes)
-                    .set_scratch_size(0, Kokkos::PerTeam(Descent::scratch_bytes(layout.levels)))),
-          gate(Descent{work, layout}));
-    } else {
-      Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
-                           gate(DescendCoarse<T, W>{work, layout}));
-    }
+    if constexpr (CoarseTree<T, W>::in_teams)
+      if (layout.level[0].lanes <= CoarseTree<T, W>::lanes) {
+        using Descent = DescendInTeams<T>;
+        using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Descent::lanes, 1>>;
+        Kokkos::parallel_for(
+            label + "bounds",
+            light(Teams(exec, static_cast<int>(count * layout.level[0].groups), Descent::lanes)
+                      .set_scratch_size(0, Kokkos::PerTeam(Descent::scratch_bytes(layout.levels)))),
+            gate(Descent{work, layout}));
+        return;
+      }
+    Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
+                         gate(DescendCoarse<T, W>{work, layout}));
   }
 };
 
