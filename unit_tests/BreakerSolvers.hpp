@@ -10,6 +10,7 @@
 #include <Promise.hpp>
 #include <ReferencePentadiagonal.hpp>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 /// \file
@@ -55,7 +56,10 @@ struct Judged {
   bool ok;
 
   /// A wrong x counts if nobody says that it is.
-  double score() const { return ok && std::isfinite(eta) ? eta : -1; }
+  double score() const {
+    if (!ok) return -1;
+    return std::isfinite(eta) ? eta : std::numeric_limits<double>::infinity();
+  }
 };
 
 /// So many systems make a device go the ways that it has for thousands.

@@ -342,6 +342,24 @@ TEST(TEST_CATEGORY, device_kernels_in_tiles) {
   for (const int n : {959, 960, 961, 975, 1200, 1919, 1920})
     expect_solved<Impl::DevicePartitions<T, Exec, Carry>, 1>(n);
 }
+// A coarse tree of one group, and of two levels, each with a singular system, too.
+TEST(TEST_CATEGORY, device_kernels_in_many_tiles) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {30000, 122880, 122881}) {
+    if (Impl::is_host_v<Exec> && n > 30720) break;  // whose teams are of 64 threads
+    SCOPED_TRACE(n);
+    const Impl::DevicePartitions<T, Exec, Carry> solver(Impl::Shape{n, 1, 1}, Trikkos::Options{});
+    auto A = random_system<1>(n);
+    const Answer good = solve_with(solver, A);
+    EXPECT_TRUE(good.status.ok()) << good.status.why();
+    EXPECT_LE(A.backward_error(good.x), 8 * std::numeric_limits<T>::epsilon());
+    const int bad = n / 240 * 120 - 1;  // the last row below a merge
+    A.set_row(bad, 0);
+    const Answer singular = solve_with(solver, A);
+    EXPECT_EQ(singular.status.reason, Reason::singular);
+    EXPECT_EQ(singular.status.row, bad);
+  }
+}
 // Blocks on chip, one a team or many, and of one row.
 TEST(TEST_CATEGORY, device_kernels_of_blocks) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();

@@ -146,6 +146,33 @@ TEST(TEST_CATEGORY, thread_memory_flags_what_it_cannot_solve) {
     }
 }
 
+/// Nothing is wrong with A, nor with b: x is too large.
+TEST(TEST_CATEGORY, thread_memory_flags_an_x_that_overflows) {
+  constexpr int count = 2;
+  for (const Options& options : all_options())
+    for (const Boundary boundary : {Boundary::open, Boundary::periodic})
+      for (const std::int64_t n : {2, 3, 66, 133})
+        for (const std::int64_t row : {std::int64_t(0), n / 2, n - 1}) {
+          SCOPED_TRACE(describe(options) + ", n " + std::to_string(n) + ", " + name(boundary) +
+                       ", row " + std::to_string(row));
+          auto batch = systems_for<double>(options, count, n, boundary);
+          for (auto* band : {&batch.A[1].lower, &batch.A[1].diag, &batch.A[1].upper})
+            (*band)[row] = std::ldexp((*band)[row], -600);
+          batch.b[1][row] = std::ldexp(1., 600);
+          const Many::DeviceBatch<double> device(batch, Layout::right);
+          const auto expect_flagged = [&](const std::vector<int>& info) {
+            EXPECT_EQ(info[0], 0);
+            EXPECT_GT(info[1], 0);
+            EXPECT_LE(info[1], n);
+          };
+          expect_flagged(solve_by_threads_in_memory(views(device), count, options));
+          if (options.algorithm() == Algorithm::thomas)
+            expect_flagged(solve_by_threads(views(device), count));
+          if (Trikkos::team_scratch_bytes<double>(n, options, boundary) < 30 * 1024)
+            expect_flagged(solve_by_teams(views(device), count, options));
+        }
+}
+
 // ---- the memory
 
 TEST(TEST_CATEGORY, thread_memory_is_as_much_as_is_said) {

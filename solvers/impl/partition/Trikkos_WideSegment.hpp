@@ -174,21 +174,24 @@ template <class V, int W>
 struct MeetingPoint {
   V x[2 * W];
 
+  /// First what does not wait for other unknowns: 2W sums side by side.
   template <class Words>
   KOKKOS_FORCEINLINE_FUNCTION MeetingPoint(const Bounds<V, W>& b, const Words& g) {
     constexpr int half = 2 * W;
     TRIKKOS_UNROLL(half)
-    for (int k = half - 1; k >= 0; --k) {
-      int at = MergeNode<V, W>::start(k);
-      V v = g(at++);
-      const auto subtract = [&](const V& known) { v = fused(-g(at++), known, v); };
+    for (int k = 0; k < half; ++k) {
+      const int left = MergeNode<V, W>::start(k) + 1, right = left + 2 * half - 1 - k;
+      x[k] = g(left - 1);
       TRIKKOS_UNROLL(half)
-      for (int j = 0; j < half; ++j) subtract(b.x[j]);
+      for (int j = 0; j < half; ++j) x[k] = fused(-g(left + j), b.x[j], x[k]);
       TRIKKOS_UNROLL(half)
-      for (int j = k + 1; j < half; ++j) subtract(x[j]);
+      for (int j = 0; j < half; ++j) x[k] = fused(-g(right + j), b.x[half + j], x[k]);
+    }
+    TRIKKOS_UNROLL(half)
+    for (int k = half - 2; k >= 0; --k) {
+      const int inner = MergeNode<V, W>::start(k) + 1 + half;
       TRIKKOS_UNROLL(half)
-      for (int j = 0; j < half; ++j) subtract(b.x[half + j]);
-      x[k] = v;
+      for (int j = k + 1; j < half; ++j) x[k] = fused(-g(inner + j - k - 1), x[j], x[k]);
     }
   }
   /// The bounds of the left and of the right segment.

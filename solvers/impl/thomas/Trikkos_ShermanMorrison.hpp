@@ -198,7 +198,10 @@ KOKKOS_INLINE_FUNCTION ThomasVerdict solve_by_sherman_morrison(const Bands<T>& A
   if (verdict.row < 0 && !corners.is_trusted()) verdict = {n - 1, Status::Reason::unstable};
   T theta[1] = {rows.v(x)};
   corners.divide(theta);
-  for (std::int64_t i = 0; i < n; ++i) x[i] -= theta[0] * z[0][i];
+  for (std::int64_t i = 0; i < n; ++i) {
+    x[i] -= theta[0] * z[0][i];
+    if (verdict.row < 0 && !(finite_probe(x[i]) == 0)) verdict = {i, Status::Reason::not_finite};
+  }
   return verdict;
 }
 

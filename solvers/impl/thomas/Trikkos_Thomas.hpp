@@ -136,6 +136,13 @@ struct Thomas {
     x[i] = y / s.p;
   }
 
+  /// Once the backward sweep has come to row 0: an unknown that is not finite spoils all before it.
+  KOKKOS_FORCEINLINE_FUNCTION static ThomasVerdict judged(const ThomasVerdict& verdict,
+                                                          const Strided<T>& x) {
+    if (verdict.row >= 0 || finite_probe(x[0]) == 0) return verdict;
+    return {0, Status::Reason::not_finite};
+  }
+
   /// Backward sweep over rows [first, end) from the state of row `first`, by computing the states
   /// again: those of every width^(Level-1)-th row, and then each stretch between.
   template <int Level>
@@ -175,7 +182,7 @@ struct Thomas {
       for (std::int64_t i = 1; i <= first; ++i) s = next(s, i, l);
       back_again<3>(x, first, first + block < rows ? first + block : rows, last, s);
     }
-    return verdict;
+    return judged(verdict, x);
   }
 
   /// Solves with memory for n states: `keep(i, state)` stores one, `kept(i)` is it.
@@ -186,7 +193,7 @@ struct Thomas {
     const ThomasVerdict verdict = forward(b, x, keep);
     const T last = x[A.n - 1];
     for (std::int64_t i = A.n - 2; i >= 0; --i) back(x, i, last, kept(i));
-    return verdict;
+    return judged(verdict, x);
   }
   KOKKOS_INLINE_FUNCTION ThomasVerdict solve(const Strided<const T>& b, const Strided<T>& x,
                                              ThomasState<T>* states) const {

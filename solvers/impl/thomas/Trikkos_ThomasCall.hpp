@@ -28,8 +28,7 @@ struct ThomasSweep {
     const Diagnosis diagnosis = problem.diagnosis.of(k, A.n);
     const Strided<T> x = problem.x[k];
     const ThomasVerdict verdict = solve(A, problem.b[k], x, memory);
-    if (verdict.row >= 0) return diagnosis.report(verdict.reason, verdict.row);
-    if constexpr (W == 1) report_first_not_finite(diagnosis, x, 0, A.n);
+    if (verdict.row >= 0) diagnosis.report(verdict.reason, verdict.row);
   }
 
  private:
