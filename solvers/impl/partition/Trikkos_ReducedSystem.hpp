@@ -275,8 +275,8 @@ struct DescendCoarse {
     for (int l = layout.levels - 1; l >= 0; --l) {
       std::int64_t at = i;
       for (int k = 0; k < l; ++k) at /= lanes;
-      const std::int64_t group = at / lanes;
-      const int leaf = static_cast<int>(at % lanes), wide = layout.level[l].lanes;
+      const std::int64_t group = layout.levels > 1 ? at / lanes : 0;  // one may have more segments
+      const int leaf = static_cast<int>(at - group * lanes), wide = layout.level[l].lanes;
       const T* const nodes = mine + layout.level[l].node_offset + group * lanes * Node::words;
       descend_tree(b, 1, wide / 2, leaf, [&](int slot, int k) {
         return nodes[CoarseTree<T, W>::node_word(slot, k, wide)];
