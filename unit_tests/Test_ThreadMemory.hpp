@@ -173,6 +173,34 @@ TEST(TEST_CATEGORY, thread_memory_flags_an_x_that_overflows) {
         }
 }
 
+/// Entries are numbers, and a pivot is none: whoever says nothing has solved that all the same.
+TEST(TEST_CATEGORY, thread_memory_flags_pivots_that_overflow) {
+  for (const Options& options : all_options())
+    for (const Boundary boundary : {Boundary::open, Boundary::periodic})
+      for (const std::int64_t n : {3, 66, 133})
+        for (const std::int64_t row : {std::int64_t(1), n / 2, n - 1}) {
+          SCOPED_TRACE(describe(options) + ", n " + std::to_string(n) + ", " + name(boundary) +
+                       ", row " + std::to_string(row));
+          auto batch = systems_for<double>(options, 1, n, boundary);
+          auto& A = batch.A[0];
+          A.lower[row - 1] = 0;
+          A.diag[row - 1] = A.lower[row] = batch.b[0][row] = 1e308;
+          A.upper[row - 1] = -1e308;
+          A.diag[row] = 1.7e308;
+          A.upper[row] = 1;
+          const Many::DeviceBatch<double> device(batch, Layout::right);
+          const auto expect_right_or_flagged = [&](const std::vector<int>& info) {
+            const double eta = Many::eta_of(batch, 0, device.solution(0), options.transpose());
+            EXPECT_TRUE(info[0] > 0 || eta <= 1e-12) << eta;
+          };
+          expect_right_or_flagged(solve_by_threads_in_memory(views(device), 1, options));
+          if (options.algorithm() == Algorithm::thomas)
+            expect_right_or_flagged(solve_by_threads(views(device), 1));
+          if (Trikkos::team_scratch_bytes<double>(n, options, boundary) < 30 * 1024)
+            expect_right_or_flagged(solve_by_teams(views(device), 1, options));
+        }
+}
+
 // ---- the memory
 
 TEST(TEST_CATEGORY, thread_memory_is_as_much_as_is_said) {

@@ -220,7 +220,7 @@ struct MatrixRows {
         finite_probe(left) + finite_probe(diag) + finite_probe(right) + finite_probe(b[n]);
     if (!(probe == 0))
       verdict.note(Status::Reason::not_finite, n);
-    else if (!(finite_probe(fill) == 0))
+    else if (!(finite_probe(fill) + finite_probe(pivot) == 0))
       verdict.note_overflow(n);
     else if (!(magnitude(pivot) > 0 && fill <= 2 * size))
       verdict.note(Status::Reason::unstable, n);

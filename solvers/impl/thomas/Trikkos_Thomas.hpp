@@ -89,7 +89,7 @@ struct Thomas {
           finite_probe(lower) + finite_probe(diag) + finite_probe(upper) + finite_probe(b[i]);
       if (!(probe == 0))
         verdict = {i, Status::Reason::not_finite};
-      else if (!(magnitude(p) > 0 &&
+      else if (!(magnitude(p) > 0 && finite_probe(p) == 0 &&
                  (small_multiplier || magnitude(p) + fill <= growth_limit * size) &&
                  size >= Kokkos::Experimental::norm_min_v<Real<T>>))
         verdict = {i, Status::Reason::unstable};
