@@ -58,7 +58,8 @@ template <class T, int W = 1>
 struct MergeCoarse {
   using Node = MergeNode<T, W>;
   using Tree = CoarseTree<T, W>;
-  static constexpr int lanes = Tree::lanes, each = Tree::each, most_levels = 30;
+  static constexpr int lanes = Tree::lanes, each = Tree::each;
+  static constexpr int most_levels = 30;  // of a group: to its root, however wide it is
 
   T* work;
   TeamLayout layout;
@@ -67,6 +68,7 @@ struct MergeCoarse {
   Diagnosis diagnosis;
   PackedSegments<T, W> blocks{nullptr};  // where the last segment goes, if this is not the root
 
+  /// Where it solves the root, too: then there is no other kernel for the way down.
   static bool goes_down(const TeamLayout& layout) { return Tree::in_teams && layout.levels == 1; }
   static int threads(const TeamLayout& layout) {
     return std::max(Tree::threads, layout.level[0].lanes / each);
@@ -275,7 +277,7 @@ struct DescendCoarse {
     for (int l = layout.levels - 1; l >= 0; --l) {
       std::int64_t at = i;
       for (int k = 0; k < l; ++k) at /= lanes;
-      const std::int64_t group = layout.levels > 1 ? at / lanes : 0;  // one may have more segments
+      const std::int64_t group = layout.levels > 1 ? at / lanes : 0;  // an only one may be wider
       const int leaf = static_cast<int>(at - group * lanes), wide = layout.level[l].lanes;
       const T* const nodes = mine + layout.level[l].node_offset + group * lanes * Node::words;
       descend_tree(b, 1, wide / 2, leaf, [&](int slot, int k) {
