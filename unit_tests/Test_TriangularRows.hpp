@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <TriangleRows.hpp>
 #include <TriangularSolves.hpp>
-#include <impl/Trikkos_TriangleSegments.hpp>
 
 /// \file
 /// Sparse triangles with rows of any scalar and of any length. A device divides long ones into
@@ -177,117 +177,6 @@ TEST(TEST_CATEGORY, triangular_sorted_rows) {
 
 // ---- segments
 
-/// The rows of op(A) as a device has them before it packs them.
-template <class Exec>
-struct Rows {
-  Impl::Slabs<Exec> memory{"test"};
-  Impl::TrianglePattern<Exec> pattern;    // sorted by level
-  Impl::TriangleSegments<Exec> segments;  // none where no row is long
-
-  template <class T>
-  Rows(const Exec& exec, const HostTriangle<T>& A, Transpose op) {
-    const auto matrix = on_device<Exec>(A);
-    const auto row_map = Impl::checked_row_map(exec, memory, matrix);
-    const Impl::CsrPattern given{row_map.data(), Impl::columns_of(matrix)};
-    pattern = Impl::triangle_pattern(
-        exec, memory, given,
-        {A.rows(), A.uplo == Uplo::lower, A.diag == Diag::unit, op != Transpose::none});
-    Impl::find_levels(exec, memory, pattern, given);
-    const auto rank = by_level(exec, memory, pattern).position;
-    Kokkos::parallel_for("Test::sort_rows", Impl::range(exec, A.rows()),
-                         Impl::SortRows{pattern.rows(), rank.data()});
-    segments = Impl::divide_rows(exec, memory, pattern);
-    exec.fence("Test::Rows");
-  }
-  bool are_divided() const { return segments.row_of.extent(0) > 0; }
-
-  static auto by_level(const Exec& exec, Impl::Slabs<Exec>& memory,
-                       const Impl::TrianglePattern<Exec>& of) {
-    const auto last = Impl::largest_of(exec, of.level);
-    return Impl::order_by_level(exec, memory, of.shape.natural(), of.level, last);
-  }
-};
-
-// ---- parts
-
-/// Five points of an m x m grid, numbered from a corner on, front after front, as reverse
-/// Cuthill-McKee does; or line by line.
-inline HostTriangle<double> five_points(int m, bool by_fronts) {
-  std::vector<int> number(m * m);
-  for (int front = 0, next = 0; front < 2 * m - 1; ++front)
-    for (int y = std::max(0, front - m + 1); y <= std::min(front, m - 1); ++y, ++next)
-      number[y * m + front - y] = by_fronts ? next : y * m + front - y;
-  std::vector<std::vector<int>> needed(m * m);
-  for (int y = 0; y < m; ++y)
-    for (int x = 0; x < m; ++x) {
-      std::vector<int>& row = needed[number[y * m + x]];
-      if (x > 0) row.push_back(number[y * m + x - 1]);
-      if (y > 0) row.push_back(number[(y - 1) * m + x]);
-      row.push_back(number[y * m + x]);
-    }
-  HostTriangle<double> A;
-  for (const auto& row : needed) {
-    for (const int j : row) A.add(j, j == row.back() ? 4. : -1.);
-    A.end_row();
-  }
-  return A;
-}
-
-template <class Exec>
-void expect_levels_of_parts() {
-  constexpr int m = 300, rows_of_part = 512;  // n / 256, to the next power of two
-  constexpr int parts = (m * m + rows_of_part - 1) / rows_of_part;
-  const Exec exec;
-  for (const bool by_fronts : {false, true}) {
-    Rows given(exec, five_points(m, by_fronts), Transpose::none);
-    const auto level = to_vector(given.pattern.level);
-    int levels = 0;
-    for (int q = 0; q < parts; ++q) {
-      const auto begin = level.begin() + q * rows_of_part,
-                 end = level.begin() + std::min((q + 1) * rows_of_part, m * m);
-      const auto [first, last] = std::minmax_element(begin, end);
-      levels += *last - *first + 1;
-    }
-    const auto rank = Impl::new_array<std::int32_t>(exec, "rank", m * m);
-    Kokkos::parallel_for("Test::rank", Impl::range(exec, m * m),
-                         Impl::ListRows{{m * m, true}, rank.data()});
-    const auto sizes = Impl::part_sizes(exec, given.memory, given.pattern, rank, 4000, false, 2);
-    ASSERT_EQ(sizes.rows_of_part, rows_of_part);
-    EXPECT_EQ(sizes.rows_of_level, double(m * m) / levels);
-    EXPECT_EQ(sizes.rows_of_level > 50, by_fronts);  // two of each level, or half a front
-  }
-}
-TEST(TEST_CATEGORY, triangular_levels_of_parts) {
-  if constexpr (Impl::spin_safe_v<TEST_EXECSPACE>) expect_levels_of_parts<TEST_EXECSPACE>();
-}
-
-TEST(TEST_CATEGORY, triangular_choice) {
-  using enum Trikkos::TriangularAlgorithm;
-  // Of an H200: rows, levels, imports, rows of a level in a part.
-  const auto chosen = [](std::int64_t rows, std::int64_t levels, std::int64_t imports,
-                         double rows_of_level, std::int64_t rhs_count = 1) {
-    Impl::TriangleFacts facts{};
-    facts.rows = rows;
-    facts.levels = levels;
-    facts.spin_safe = facts.has_parts = true;
-    facts.imports = imports;
-    facts.rows_of_level = rows_of_level;
-    facts.parts = rows / 4096;
-    facts.parts_at_work = 1408;
-    facts.threads_of_part = 128;
-    facts.rhs_count = rhs_count;
-    facts.threads = 132 * 2048;
-    return Impl::choose_triangular_algorithm(facts).algorithm;
-  };
-  EXPECT_EQ(chosen(1000000, 4, 0, 4), level_set);
-  EXPECT_EQ(chosen(1000000, 20, 0, 4), sync_free);
-  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4), blocked);  // five points, line by line
-  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4, 4), blocked);
-  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4, 16), sync_free);  // more parts than teams
-  EXPECT_EQ(chosen(1000000, 1999, 245000, 800), sync_free);     // the same, by fronts
-  EXPECT_EQ(chosen(1 << 21, 382, 2 << 20, 26), sync_free);      // seven points
-}
-
 /// A pattern on the host.
 struct HostRows {
   std::vector<std::int64_t> start, source;
@@ -302,7 +191,7 @@ struct HostRows {
 template <class T>
 void expect_divided(const HostTriangle<T>& A, Transpose op) {
   const TEST_EXECSPACE exec;
-  const Rows given(exec, A, op);
+  const RowsOfTriangle given(exec, A, op);
   ASSERT_TRUE(given.are_divided());
   const HostRows rows(given.pattern), segments(given.segments.pattern);
   const auto row_of = to_vector(given.segments.row_of), row_level = to_vector(given.pattern.level),
@@ -357,8 +246,8 @@ TEST(TEST_CATEGORY, triangular_segments) {
       }
   const TEST_EXECSPACE exec;
   const auto short_rows = triangle<double>(100, random_neighbours(8));
-  EXPECT_FALSE(Rows(exec, short_rows, Transpose::none).are_divided());
-  EXPECT_FALSE(Rows(exec, HostTriangle<double>{}, Transpose::none).are_divided());
+  EXPECT_FALSE(RowsOfTriangle(exec, short_rows, Transpose::none).are_divided());
+  EXPECT_FALSE(RowsOfTriangle(exec, HostTriangle<double>{}, Transpose::none).are_divided());
 }
 
 /// Rows, or segments, packed and solved as by a device's `sync_free`, one after the other, in
@@ -369,10 +258,11 @@ class LikeDevice {
   using Flag = Impl::Flagged<T>;
 
  public:
-  LikeDevice(const Exec& exec, const HostTriangle<T>& A, Transpose op, const Rows<Exec>& rows)
+  LikeDevice(const Exec& exec, const HostTriangle<T>& A, Transpose op,
+             const RowsOfTriangle<Exec>& rows)
       : m_exec(exec),
         m_pattern(rows.are_divided() ? rows.segments.pattern : rows.pattern),
-        m_order(Rows<Exec>::by_level(exec, m_memory, m_pattern)) {
+        m_order(RowsOfTriangle<Exec>::by_level(exec, m_memory, m_pattern)) {
     const std::int64_t n = m_pattern.shape.n;
     m_row = m_order.row;
     if (rows.are_divided()) {
@@ -450,8 +340,8 @@ class LikeDevice {
 
 /// Substitution, row by row, in the order of the sorted rows.
 template <class T, class Exec>
-std::vector<T> substituted(const HostTriangle<T>& A, Transpose op, const Rows<Exec>& given,
-                           const std::vector<T>& b) {
+std::vector<T> substituted(const HostTriangle<T>& A, Transpose op,
+                           const RowsOfTriangle<Exec>& given, const std::vector<T>& b) {
   const HostRows rows(given.pattern);
   std::vector<T> x(b.size());
   for (int e = 0; e < A.rows(); ++e) {
@@ -478,7 +368,7 @@ void solved_like_on_a_device(const HostTriangle<T>& A, bool is_divided) {
   for (const auto op : all_ops) {
     SCOPED_TRACE(name(A.uplo) + std::string(", ") + name(A.diag) + ", transpose " +
                  std::to_string(static_cast<int>(op)));
-    const Rows rows(exec, A, op);
+    const RowsOfTriangle rows(exec, A, op);
     const auto expected = substituted(A, op, rows, b);
     EXPECT_LE(worst_row_error(A, op, expected, b), 1);
     ASSERT_EQ(rows.are_divided(), is_divided);

@@ -18,9 +18,10 @@ namespace Trikkos::Impl {
 template <class T, class Exec, class Form>
 struct BlockedSolve {
   static constexpr bool on_host = is_host_v<Exec>;
+  static constexpr int group = on_host ? 1 : 32;  // rows of a slice, that a warp solves together
+  static constexpr int count = Form::polled;
   using Flag = Flagged<T>;
   using Word = typename Flag::Word;
-  static constexpr int importing = importing_threads;
 
   Tickets* tickets;
   PackedTriangle<T> A;
@@ -34,44 +35,45 @@ struct BlockedSolve {
 
   /// A host's thread: first what the part needs, then its rows.
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t worker) const {
-    Word* const memory = host_memory + worker * parts.slots * Flag::words;
+    Word* const memory = host_memory + worker * words_of(parts.slots);
     const Copies copy = current();
     while (true) {
       const std::int64_t t = Kokkos::atomic_fetch_add(&tickets->next, std::int64_t(1));
-      const std::int64_t k = t % systems, part = t / systems;
-      if (part >= parts.parts) break;
-      for (std::int64_t i = 0; i < parts.slots * Flag::words; ++i) memory[i] = Flag::Of::empty;
-      wait_for_imports(part, k, 0, 1, memory, copy);
-      for (std::int64_t r = 0; r < parts.rows(part); ++r) solve<1>(part, r, k, memory, copy);
+      const Part part(*this, t, memory, copy);
+      if (part.number >= parts.parts) break;
+      part.empty_slots(0, 1);
+      part.wait_for_imports(0, 1);
+      part.solve_rows(0, 1);
     }
     tickets->finish(teams, systems);
   }
   /// A device's team.
   template <class Member>
   requires TeamMember<Member> KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t words = parts.slots * Flag::words;
     Word* const memory = team_scratch<Word>(member);
     const Copies copy = current();
-    const int rank = member.team_rank(), computing = member.team_size() - importing;
+    const int rank = member.team_rank(), importing = importing_threads;
     while (true) {
-      const std::int64_t t = tickets->take(member);
-      const std::int64_t k = t % systems, part = t / systems;
-      if (part >= parts.parts) break;
-      for (std::int64_t i = rank; i < words; i += member.team_size()) memory[i] = Flag::Of::empty;
+      const Part part(*this, tickets->take(member), memory, copy);
+      if (part.number >= parts.parts) break;
+      part.empty_slots(rank, member.team_size());
       member.team_barrier();
       if (rank < importing)
-        wait_for_imports(part, k, rank, importing, memory, copy);
+        part.wait_for_imports(rank, importing);
       else
-        for (std::int64_t r = rank - importing; r < parts.rows(part); r += computing)
-          solve<32>(part, r, k, memory, copy);
+        part.solve_rows(rank - importing, member.team_size() - importing);
       member.team_barrier();
     }
     member.team_barrier();  // all have read `copy`
     Kokkos::single(Kokkos::PerTeam(member), [&] { tickets->finish(teams, systems); });
   }
 
+  /// Of slots, and of one more that holds a zero, for what is behind the last entry of a row.
+  static KOKKOS_INLINE_FUNCTION std::int64_t words_of(std::int64_t slots) {
+    return (slots + 1) * Flag::words;
+  }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(std::int64_t slots) {
-    return static_cast<std::size_t>(slots) * sizeof(T) + alignof(Word);
+    return static_cast<std::size_t>(words_of(slots)) * sizeof(Word) + alignof(Word);
   }
 
  private:
@@ -85,44 +87,121 @@ struct BlockedSolve {
     if (tickets->copy == 0) return {first, second, tickets->used};
     return {second, first, tickets->used};
   }
-  KOKKOS_FORCEINLINE_FUNCTION Word* at(Word* copy, std::int64_t k, std::int64_t position) const {
-    return copy + (k * parts.n + position) * Flag::words;
-  }
 
-  KOKKOS_FORCEINLINE_FUNCTION void wait_for_imports(std::int64_t part, std::int64_t k, int first,
-                                                    int step, Word* memory,
-                                                    const Copies& copy) const {
-    const std::int64_t start = parts.import_start[part];
-    const std::int64_t count = parts.import_start[part + 1] - start;
-    Word* const to = memory + parts.rows(part) * Flag::words;
-    Backoff backoff;
-    for (std::int64_t j = first; j < count;) {
-      const auto seen = Flag::look(at(copy.now, k, parts.import_position[start + j]));
-      if (seen.is_empty()) {
-        backoff.wait();
-      } else {
-        Flag::publish(to + j * Flag::words, seen.value());
-        j += step;
+  /// One part, for one system.
+  struct Part {
+    const BlockedSolve& all;
+    std::int64_t k, number, start;
+    int rows;
+    Strided<const T> b;
+    Strided<T> x;
+    Word* memory;
+    const Copies& copy;
+
+    KOKKOS_FORCEINLINE_FUNCTION Part(const BlockedSolve& all_, std::int64_t ticket, Word* memory_,
+                                     const Copies& copy_)
+        : all(all_),
+          k(ticket % all.systems),
+          number(ticket / all.systems),
+          start(number * all.parts.rows_of_part),
+          rows(static_cast<int>(all.parts.rows(number))),
+          b(all.b[k]),
+          x(all.x[k]),
+          memory(memory_),
+          copy(copy_) {}
+
+    KOKKOS_FORCEINLINE_FUNCTION void empty_slots(int first, int step) const {
+      const std::int64_t words = words_of(all.parts.slots);
+      for (std::int64_t i = first; i < words; i += step)
+        memory[i] = i < words - Flag::words ? Flag::Of::empty : Word(0);
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void wait_for_imports(int first, int step) const {
+      const std::int32_t begin = all.parts.import_start[number];
+      const int imports = all.parts.import_start[number + 1] - begin;
+      const std::int32_t* const position = all.parts.import_position + begin;
+      Word* const to = slot(rows);
+      std::int32_t next = first < imports ? position[first] : 0;
+      Backoff backoff;
+      for (int j = first; j < imports; j += step) {
+        const Word* const from = at(copy.now, k, next);
+        if (j + step < imports) next = position[j + step];
+        for (bool is_there = false; !is_there;) {
+          const auto seen = Flag::look(from);
+          is_there = !seen.is_empty();
+          if (is_there)
+            Flag::publish(to + j * Flag::words, seen.value());
+          else
+            backoff.wait();
+        }
       }
     }
-  }
 
-  template <int group>
-  KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t part, std::int64_t r, std::int64_t k,
-                                         Word* memory, const Copies& copy) const {
-    const std::int64_t p = part * parts.rows_of_part + r;
-    const std::int64_t last = Kokkos::min(r | (group - 1), parts.rows(part) - 1);
-    const bool is_exported = parts.is_exported[p];
-    const std::int32_t row = A.row[p];
-    const T s = solve_when_ready<group, Form>(A, p, b[k][row], Flag::words, memory,
-                                              memory + r * Flag::words, memory + last * Flag::words,
-                                              is_exported ? at(copy.now, k, p) : nullptr);
-    if (!Form::goes_on(A, p)) x[k][row] = s;
-    if (!is_exported) return;
-    Flag::clear(at(copy.next, k, p));
-    if (k == systems - 1)
-      for (std::int64_t j = systems; j < copy.used; ++j) Flag::clear(at(copy.next, j, p));
-  }
+    KOKKOS_FORCEINLINE_FUNCTION void solve_rows(int first, int step) const {
+      for (int r = first; r < rows; r += step) solve(r);
+    }
+
+   private:
+    using Entries = PolledEntries<T, count, group>;
+
+    KOKKOS_FORCEINLINE_FUNCTION Word* slot(int i) const { return memory + i * Flag::words; }
+    KOKKOS_FORCEINLINE_FUNCTION Word* at(Word* words, std::int64_t system,
+                                         std::int64_t position) const {
+      return words + (system * all.parts.n + position) * Flag::words;
+    }
+
+    /// As `solve_when_ready`, which tells why there is one loop; what parts of this one wait for is
+    /// as short as can be. In scratch it takes less time to look at everything again than to
+    /// choose.
+    KOKKOS_FORCEINLINE_FUNCTION void solve(int r) const {
+      const PackedTriangle<T>& A = all.A;
+      const std::int64_t p = start + r, place = A.place(p);
+      const std::int32_t* const needed = A.needed + place;
+      const T* const value = A.value + place;
+      const auto zero = static_cast<std::int32_t>(all.parts.slots);
+      const std::int32_t length = A.length[p], row = A.row[p];
+      const T inverse = A.inverse[p];
+      const bool goes_on = Form::goes_on(A, p), is_exported = all.parts.is_exported[p] != 0;
+      Word* const mine = slot(r);
+      Word* const for_others = is_exported ? at(copy.now, k, p) : nullptr;
+      const Word* const group_end = slot(Kokkos::min(r | (group - 1), rows - 1));
+      Entries entries, next;
+      PolledValues<T, count> values;
+      T s = b[row];
+      bool continues = Form::continues(A, p), is_done = false;
+      std::int32_t i = 0;
+      entries.load(needed, value, 0, length, zero);
+      next.load(needed, value, count, length, zero);
+      Backoff backoff;
+      while (true) {
+        values.look_again(entries, memory);
+        const auto end = Flag::look(group_end);
+        const bool waits = is_done | !values.are_there();
+        if (!waits) {
+          s = values.subtract_from(s, continues, entries);
+          continues = false;
+          i += count;
+          if (i >= length) {
+            if (!goes_on) s = product(inverse, s);
+            Flag::publish(mine, s);
+            if (for_others != nullptr) Flag::publish(for_others, s);
+            is_done = true;
+          } else {
+            entries = next;
+            next.load(needed, value, i + count, length, zero);
+          }
+        } else {
+          backoff.wait();
+        }
+        if (is_done & !end.is_empty()) break;
+      }
+      if (!goes_on) x[row] = s;
+      if (!is_exported) return;
+      Flag::clear(at(copy.next, k, p));
+      if (k == all.systems - 1)
+        for (std::int64_t j = all.systems; j < copy.used; ++j) Flag::clear(at(copy.next, j, p));
+    }
+  };
 };
 
 /// Asynchronous. On a host at most `kernel.teams` threads work.
@@ -142,7 +221,7 @@ void launch_blocked(const Exec& exec, BlockedSolve<T, Exec, Form> kernel) {
     const std::int64_t multiprocessors = std::max(1, exec.concurrency() / 2048);
     const std::int64_t of_each = std::max<std::int64_t>(1, 227000 / (bytes + 1200));
     kernel.teams = static_cast<std::int32_t>(std::min(portions, multiprocessors * of_each));
-    const int team_size = Kernel::importing + threads_of_part(kernel.parts.rows_of_part);
+    constexpr int team_size = importing_threads + computing_threads;
     Kokkos::parallel_for("Trikkos::solve::blocked",
                          light(Kokkos::TeamPolicy<Exec>(exec, kernel.teams, team_size)
                                    .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes)))),

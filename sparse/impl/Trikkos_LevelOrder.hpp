@@ -75,10 +75,12 @@ std::int32_t largest_of(const Exec& exec, const Array<std::int32_t, Exec>& value
   return largest;
 }
 
-/// Rows sorted by key; those of one key stay in natural order. Asynchronous.
+/// Rows sorted by key; those of one key stay in the order that they come in. Asynchronous.
+/// \param from  rows in another order than the natural one
 template <class Exec>
 Array<std::int32_t, Exec> sort_by(const Exec& exec, Slabs<Exec>& memory, RowOrder natural,
-                                  const Array<std::int32_t, Exec>& key, std::int32_t largest) {
+                                  const Array<std::int32_t, Exec>& key, std::int32_t largest,
+                                  const std::int32_t* from = nullptr) {
   using Pass = SortByDigit<is_host_v<Exec>>;
   const std::int64_t n = natural.n;
   const std::int64_t chunks = (n + Pass::items_of_chunk - 1) / Pass::items_of_chunk;
@@ -87,15 +89,15 @@ Array<std::int32_t, Exec> sort_by(const Exec& exec, Slabs<Exec>& memory, RowOrde
     return memory.template array<std::int32_t>(exec, count);
   };
   auto sorted = array(n);
-  if (largest <= 0) {
+  if (largest <= 0 && from == nullptr) {
     Kokkos::parallel_for("Trikkos::TriangularPlan::list", range(exec, n),
                          ListRows{natural, sorted.data()});
     return sorted;
   }
   const auto place = array(places + 1);
   auto other = largest >> Pass::bits > 0 ? array(n) : sorted;
-  const std::int32_t* from = nullptr;
-  for (int shift = 0; shift < 31 && largest >> shift > 0; shift += Pass::bits) {
+  int shift = 0;
+  do {
     std::swap(sorted, other);
     const Pass pass{natural, from, sorted.data(), key.data(), place.data(), chunks, shift};
     Kokkos::parallel_for("Trikkos::TriangularPlan::count_digits",
@@ -104,7 +106,8 @@ Array<std::int32_t, Exec> sort_by(const Exec& exec, Slabs<Exec>& memory, RowOrde
     Kokkos::parallel_for("Trikkos::TriangularPlan::sort", range<typename Pass::Move>(exec, chunks),
                          pass);
     from = sorted.data();
-  }
+    shift += Pass::bits;
+  } while (shift < 31 && largest >> shift > 0);
   return sorted;
 }
 

@@ -51,11 +51,13 @@ struct PolledEntries {
   bool is_inside[count];
 
   /// Those from the i-th on.
+  /// \param zero  what those behind the last one need
   KOKKOS_FORCEINLINE_FUNCTION void load(const std::int32_t* row_needed, const T* row_value,
-                                        std::int32_t i, std::int32_t length) {
+                                        std::int32_t i, std::int32_t length,
+                                        std::int32_t zero = 0) {
     for (int j = 0; j < count; ++j) {
       is_inside[j] = i + j < length;
-      needed[j] = is_inside[j] ? row_needed[(i + j) * stride] : 0;
+      needed[j] = is_inside[j] ? row_needed[(i + j) * stride] : zero;
       value[j] = is_inside[j] ? row_value[(i + j) * stride] : T(0);
     }
   }
@@ -79,6 +81,12 @@ struct PolledValues {
                                         std::int64_t stride) {
     for (int j = 0; j < count; ++j)
       if (seen[j].is_empty()) seen[j] = Flag::look(known + entries.needed[j] * stride);
+  }
+  /// Looks for all of them, also where a zero is kept for those behind the last.
+  template <class Entries>
+  KOKKOS_FORCEINLINE_FUNCTION void look_again(const Entries& entries,
+                                              const typename Flag::Word* known) {
+    for (int j = 0; j < count; ++j) seen[j] = Flag::look(known + entries.needed[j] * Flag::words);
   }
   KOKKOS_FORCEINLINE_FUNCTION bool are_there() const {
     bool is_missing = false;
@@ -118,7 +126,7 @@ struct PolledValues {
 template <int group, class Form, class T, class Word>
 KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::int64_t p, T s,
                                                std::int64_t stride, const Word* known, Word* mine,
-                                               const Word* group_end, Word* for_others) {
+                                               const Word* group_end) {
   using Flag = Flagged<T>;
   constexpr int count = Form::polled;
   const std::int64_t place = A.place(p);
@@ -150,7 +158,6 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::
       } else {
         if (!goes_on) s = product(inverse, s);
         Flag::publish(mine, s);
-        if (for_others != nullptr) Flag::publish(for_others, s);
         is_done = true;
       }
     } else {
@@ -178,10 +185,9 @@ struct SyncFreeRow {
   KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t p, std::int64_t last, std::int64_t k) const {
     if (k >= systems.count) return;
     const std::int32_t row = A.row[p];
-    Word* const none = nullptr;
     const T s =
         solve_when_ready<group, Form>(A, p, b[k][row], systems.width() * Flag::words, at(now, k, 0),
-                                      at(now, k, name(p)), at(now, k, name(last)), none);
+                                      at(now, k, name(p)), at(now, k, name(last)));
     if (!Form::goes_on(A, p)) x[k][row] = s;
     Flag::clear(at(next, k, name(p)));
     if (k == systems.count - 1)

@@ -135,21 +135,22 @@ class TriangleAnalysis {
         schedule = point_to_point_schedule(pattern.rows(), natural(), exec.concurrency());
     if constexpr (spin_safe_v<Exec>)
       if (wanted == blocked || (wanted == automatic && !on_host && count > levels_without_parts)) {
-        const std::int64_t bytes = granted_scratch<Exec>() - scratch_reserved(1024);
+        constexpr int team_size = importing_threads + computing_threads;
+        const std::int64_t bytes = granted_scratch<Exec>() - scratch_reserved(team_size);
         const bool large_only = wanted == automatic && is_wide(size, count);
-        sizes = part_sizes(exec, m_of_parts, pattern, rank,
-                           bytes / static_cast<std::int64_t>(sizeof(T)), large_only, found.longest);
+        sizes = part_sizes(exec, m_of_parts, pattern, by_rank, rank,
+                           bytes / static_cast<std::int64_t>(sizeof(T)) - 1, large_only, count,
+                           found.longest);
       }
     choice = {wanted, "it was asked for"};
     if (wanted == blocked && !sizes.fit())
       choice = {sync_free, "parts of it do not fit into scratch"};
     if (wanted == automatic) {
       const auto threads = static_cast<int>(exec.concurrency());
-      const int of_part = threads_of_part(sizes.rows_of_part);
-      choice = choose_triangular_algorithm({size, count, on_host, spin_safe_v<Exec>, sizes.fit(),
-                                            sizes.imports, sizes.rows_of_level, of_part,
-                                            sizes.parts, threads / (of_part + importing_threads),
-                                            m_options.rhs_count(), threads, schedule.speedup});
+      choice = choose_triangular_algorithm(
+          {size, count, on_host, spin_safe_v<Exec>, sizes.fit(), sizes.imports, sizes.rows_of_level,
+           computing_threads, sizes.parts, threads / (computing_threads + importing_threads),
+           m_options.rhs_count(), threads, schedule.speedup});
     }
   }
 

@@ -6,7 +6,7 @@
 
 #include <Kokkos_NestedSort.hpp>
 #include <bit>
-#include <impl/Trikkos_PackedTriangle.hpp>
+#include <impl/Trikkos_Bands.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/Trikkos_TriangularChoice.hpp>
 
@@ -17,10 +17,8 @@
 
 namespace Trikkos::Impl {
 
-/// Of a device's team, those that solve rows. Measured on an H200: every row of a part of at most
-/// 512 wants a thread at once (of 6 matrices all took 0.65 to 0.96 of the time with 256 threads in
-/// place of 128), larger parts rather have more teams.
-inline int threads_of_part(std::int64_t rows_of_part) { return rows_of_part <= 512 ? 256 : 128; }
+/// Of a device's team, those that solve rows.
+inline constexpr int computing_threads = 256;
 
 /// Those that wait for what a part needs of others. Measured on an H200: 8, 16, 32, 64 took 552,
 /// 440, 369, 345 us (128^3 points). Whole warps, as they wait for nothing that their own warp
@@ -82,31 +80,9 @@ struct ImportSets {
   }
 };
 
-/// From which level to which the rows of each part are.
-struct PartLevels {
-  std::int32_t *first, *last;
-  KOKKOS_FORCEINLINE_FUNCTION void take(std::int64_t part, std::int32_t level) const {
-    if (level < relaxed_load(first + part)) Kokkos::atomic_min(first + part, level);
-    if (level > relaxed_load(last + part)) Kokkos::atomic_max(last + part, level);
-  }
-};
-
-/// So that neighbouring warps work for different parts, and do not wait for one counter.
-struct SpreadOverParts {
-  static constexpr std::int64_t warp = 32;
-
-  std::int64_t parts, items;  // items: of each part, a multiple of a warp
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return parts * items; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t part(std::int64_t i) const { return i / warp % parts; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t item(std::int64_t i) const {
-    return i / warp / parts * warp + i % warp;
-  }
-};
-
 struct CollectImports {
   TriangleRows rows;
-  RowOrder natural;
+  BandOrder order;
   const std::int32_t *rank, *level;
   SpreadOverParts spread;  // of those that are looked at: every step-th
   std::int64_t step;
@@ -116,12 +92,12 @@ struct CollectImports {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     const std::int64_t part = spread.part(i) * step + step / 2, rows_of_part = spread.items;
     const std::int64_t e = part * rows_of_part + spread.item(i);
-    if (e >= natural.n) return;
-    const std::int32_t row = natural[e];
+    if (e >= order.natural.n) return;
+    const std::int32_t row = order[e];
     levels.take(part, level[row]);
     for (std::int64_t k = rows.start[row]; k < rows.start[row + 1]; ++k) {
       const std::int32_t j = rows.needed[k];
-      if (natural[j] / rows_of_part != part) sets.insert(part, rank[j]);
+      if (order.place_of(j) / rows_of_part != part) sets.insert(part, rank[j]);
     }
   }
 };
@@ -140,8 +116,7 @@ struct PlaceParts {
     if (is_final) import_start[q] = static_cast<std::int32_t>(sum);
     if (is_final && is_last) findings->imports = sum;
     if (is_final && !is_last && levels.last[q] >= 0) {  // it was looked at
-      Kokkos::atomic_add(&findings->part_levels,
-                         std::int64_t(levels.last[q]) - levels.first[q] + 1);
+      Kokkos::atomic_add(&findings->part_levels, levels.count(q));
       if (relaxed_load(&findings->slots) < parts.rows(q) + here)
         Kokkos::atomic_max(&findings->slots, parts.rows(q) + here);
     }
@@ -153,8 +128,10 @@ struct PlaceParts {
 template <class Exec>
 struct PartSizes {
   std::int64_t rows_of_part = 0, parts = 0, slots = 0, imports = 0;
+  std::int64_t parts_of_band = 1;
   double rows_of_level = 0;  // in a part, in the mean
   int bits = 0;
+  BandOrder order{};
   Array<std::int32_t, Exec> cell, import_start;
 
   bool fit() const { return slots > 0; }
@@ -163,27 +140,32 @@ struct PartSizes {
 
 /// The largest parts with as few rows whose values fit into so many slots. Waits.
 ///
-/// H200: n / 256 rows, at least 256 and at most 4096, are best, as far as the scratch goes.
+/// H200: without bands n / 1024 rows are best, at least 256 and at most 4096, as far as the scratch
+/// goes (of 9 matrices, either triangle, n / 256 to n / 2048: 3 to 20 % slower one by one).
 /// \param large_only  these, if their rows do not need distant ones, or none
+/// \param levels      there are
 /// \param longest     entries of a row
 template <class Exec>
 PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
                            const TrianglePattern<Exec>& pattern,
+                           const Array<std::int32_t, Exec>& by_rank,
                            const Array<std::int32_t, Exec>& rank, std::int64_t slots,
-                           bool large_only, std::int64_t longest) {
-  constexpr std::int64_t most = 4096;
+                           bool large_only, std::int64_t levels, std::int64_t longest) {
+  constexpr std::int64_t least = 256, most = 4096;
   const std::int64_t n = pattern.shape.n;
   TriangleFindings* const findings = pattern.findings.data();
-  std::int64_t least = 256, rows_of_part = least;
-  while (rows_of_part < most && 256 * rows_of_part < n) rows_of_part *= 2;
-  if (large_only) least = rows_of_part;
   PartSizes<Exec> r;
-  for (; rows_of_part >= least; rows_of_part /= 2) {
-    if (rows_of_part >= slots) continue;
+  // Whether r is the answer: parts of so many rows, or none.
+  const auto settles = [&](std::int64_t rows_of_part, std::int64_t parts_of_band) {
+    if (rows_of_part >= slots) return false;
     // Of many parts those that need more than four times their rows are of no use.
     constexpr std::int64_t few = 512;
     r.rows_of_part = rows_of_part;
+    r.parts_of_band = parts_of_band;
     r.parts = (n + rows_of_part - 1) / rows_of_part;
+    r.order = {pattern.shape.natural()};
+    if (parts_of_band > 1)
+      r.order = order_bands(exec, memory, r.order.natural, by_rank, parts_of_band * rows_of_part);
     const std::int64_t room = slots - rows_of_part, all = std::max<std::int64_t>(longest, 1);
     const std::int64_t largest =
         std::min(r.parts <= few ? room : std::min(room, 4 * rows_of_part), all * rows_of_part);
@@ -199,19 +181,20 @@ PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
     r.import_start = memory.template array<std::int32_t>(exec, r.parts + 1);
     const auto first = memory.template array<std::int32_t>(exec, r.parts),
                last = memory.template array<std::int32_t>(exec, r.parts);
-    const PartLevels levels{first.data(), last.data()};
+    const PartLevels part_levels{first.data(), last.data()};
     const auto look = [&](std::int64_t step) {
       fill(exec, Fill<std::int32_t>{r.cell.data(), cells, ImportSets::none},
            filled(r.import_start, 0), filled(first, std::numeric_limits<std::int32_t>::max()),
            filled(last, -1), Fill<std::int64_t>{&findings->slots, 1, 0},
            Fill<std::int64_t>{&findings->part_levels, 1, 0});
       const SpreadOverParts spread{(r.parts + step - 1 - step / 2) / step, rows_of_part};
-      Kokkos::parallel_for("Trikkos::TriangularPlan::collect_imports", range(exec, spread.count()),
-                           CollectImports{pattern.rows(), pattern.shape.natural(), rank.data(),
-                                          pattern.level.data(), spread, step, r.sets(), levels});
+      Kokkos::parallel_for(
+          "Trikkos::TriangularPlan::collect_imports", range(exec, spread.count()),
+          CollectImports{pattern.rows(), r.order, rank.data(), pattern.level.data(), spread, step,
+                         r.sets(), part_levels});
       const PartsView parts{n, rows_of_part, r.parts, 0, nullptr, nullptr, nullptr};
       Kokkos::parallel_scan("Trikkos::TriangularPlan::place_parts", range(exec, r.parts + 1),
-                            PlaceParts{parts, levels, r.import_start.data(), findings});
+                            PlaceParts{parts, part_levels, r.import_start.data(), findings});
       return fetch(exec, findings, "Trikkos::TriangularPlan::slots");
     };
     const auto fits = [&](const TriangleFindings& found) {
@@ -222,28 +205,36 @@ PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
     constexpr std::int64_t step = 16, worth_it = 1 << 17;
     if (n >= worth_it) {
       const TriangleFindings found = look(step);
-      if (!fits(found)) continue;
+      if (!fits(found)) return false;
       r.imports = step * found.imports;
-      if (large_only && needs_distant_ones(n, r.imports)) return r;
+      if (large_only && needs_distant_ones(n, r.imports)) return true;
     }
     const TriangleFindings found = look(1);
-    if (!fits(found)) continue;
+    if (!fits(found)) return false;
     r.slots = found.slots;
     r.imports = found.imports;
     r.rows_of_level = static_cast<double>(n) / static_cast<double>(found.part_levels);
-    return r;
+    return true;
+  };
+  const std::int64_t in_band = parts_of_band(exec, memory, pattern, most, levels);
+  if (in_band > 1 && settles(most, in_band)) return r;
+  std::int64_t rows_of_part = least;
+  while (rows_of_part < most && 1024 * rows_of_part < n) rows_of_part *= 2;
+  for (; rows_of_part >= least; rows_of_part /= 2) {
+    if (settles(rows_of_part, 1)) return r;
+    if (large_only) break;
   }
   return {};
 }
 
 // ---- the parts
 
-/// Ranks of the rows in the order of elimination.
+/// Ranks of the rows, part by part.
 struct RankRows {
-  RowOrder natural;
+  BandOrder order;
   const std::int32_t* rank;
   std::int32_t* to;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t e) const { to[e] = rank[natural[e]]; }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t e) const { to[e] = rank[order[e]]; }
 };
 
 /// Those that a set has, anywhere in its part's place.
@@ -308,13 +299,12 @@ struct PlaceImports {
 
 /// What the rows of a part call those that they need: their slots.
 struct SlotOfRow {
-  RowOrder natural;
   std::int64_t n, rows_of_part;
   const std::int32_t *rank, *position, *import_start, *import_rank;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int32_t operator()(std::int32_t row, std::int32_t needed) const {
-    const std::int64_t part = natural[row] / rows_of_part, first = part * rows_of_part;
-    if (natural[needed] / rows_of_part == part)
+    const std::int64_t part = position[row] / rows_of_part, first = part * rows_of_part;
+    if (position[needed] / rows_of_part == part)
       return static_cast<std::int32_t>(position[needed] - first);
     const std::int64_t rows = Kokkos::min(rows_of_part, n - first);
     return static_cast<std::int32_t>(rows + import(part, rank[needed]));
@@ -359,7 +349,7 @@ PartOrder<Exec> order_parts(const Exec& exec, Slabs<Exec>& memory, Slabs<Exec>& 
   const auto next = array(of_parts, sizes.parts);
   Kokkos::parallel_for(
       "Trikkos::TriangularPlan::rank_rows", range(exec, n),
-      all_of(RankRows{pattern.shape.natural(), rank.data(), r.row_rank.data()}, filled(next, 0)));
+      all_of(RankRows{sizes.order, rank.data(), r.row_rank.data()}, filled(next, 0)));
   const SpreadOverParts cells{sizes.parts, std::int64_t(1) << sizes.bits};
   Kokkos::parallel_for("Trikkos::TriangularPlan::list_imports", range(exec, cells.count()),
                        ListImports{sizes.sets(), cells, sizes.import_start.data(), next.data(),

@@ -64,15 +64,16 @@ inline TriangularChoice choose_triangular_algorithm(const TriangleFacts& facts) 
   if (!facts.has_parts) return {sync_free, "parts of it do not fit into scratch"};
   // Rows that one team must solve one after the other, while others wait for them. H200: ecology2,
   // five points, 10^6 rows, by reverse Cuthill-McKee, where a part of 4096 rows has four levels of
-  // 1000 rows for 128 threads: 10 us a level. In lines of the grid 1024^2, with four rows of each
-  // level in a part: 0.34 us.
+  // 1000 rows for 128 threads: 10 us a level. In lines of the grid 1024^2, with 32 rows of each
+  // level in a part: 0.23 us.
   if (facts.rows_of_level > facts.threads_of_part)
     return {sync_free, "levels of its parts have more rows than a team has threads"};
   // Parts for each of several right-hand sides: those that no team has yet keep the others waiting.
-  // H200, 16 of them, parts by those at work: 1.5 (igea) 1.46 ms for 1.80 by sync_free, 1.6
-  // (ship_001) 2.18 for 2.12, 2.2 (Dubcova1) 0.18 for 0.28, 2.4 (delaunay) 0.23 for 0.15, 2.9 (5
-  // points 1024^2) 3.15 for 1.15.
-  if (facts.rhs_count > 1 && 10 * facts.parts * facts.rhs_count > 23 * facts.parts_at_work)
+  // H200, by the number of parts and right-hand sides over those at work: 1.2 (Dubcova1, 16) 0.16
+  // ms for 0.29 by sync_free, 1.2 (five points 1024^2, 4) 0.51 for 0.98, 2.4 (dftwater, 4) 0.100
+  // for 0.097, 2.5 (igea, 4) 1.1 for 2.0, 2.8 (ship_001, 4) 1.5 for 2.4, 4.9 (delaunay, 16) 0.29
+  // for 0.15, 4.9 (five points, 16) 1.14 for 1.16, 10 (igea, 16) 2.2 for 1.8.
+  if (facts.rhs_count > 1 && facts.parts * facts.rhs_count > 3 * facts.parts_at_work)
     return {sync_free, "its parts, for each right-hand side, are more than what works at a time"};
   return {blocked, "its levels are thin, or its rows need near ones"};
 }

@@ -158,7 +158,7 @@ class TriangularSolver {
       f(m_parts.import_start, blocks ? a.sizes.parts + 1 : 0);
       f(m_parts.import_position, blocks ? a.sizes.imports : 0);
       f(m_parts.is_exported, blocks ? n : 0);
-      f(m_worker_words, m_workers * a.sizes.slots * Flag::words);
+      f(m_worker_words, m_workers * (a.sizes.slots + 1) * Flag::words);
     };
     std::int64_t bytes = 0;
     for_arrays([&](const auto& array, std::int64_t count) {
@@ -179,9 +179,8 @@ class TriangularSolver {
         PlaceImports{a.parts.import_rank.data(), a.by_rank.data(), a.parts.position.data(),
                      m_parts.import_position.data(), m_parts.is_exported.data()});
     pack(exec, a,
-         SlotOfRow{a.natural(), positions(), a.sizes.rows_of_part, a.rank.data(),
-                   a.parts.position.data(), m_parts.import_start.data(),
-                   a.parts.import_rank.data()});
+         SlotOfRow{positions(), a.sizes.rows_of_part, a.rank.data(), a.parts.position.data(),
+                   m_parts.import_start.data(), a.parts.import_rank.data()});
   }
   /// \param name  what rows call those that they need
   template <class Name>

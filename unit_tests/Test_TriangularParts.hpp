@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <TriangleRows.hpp>
+#include <TriangularSolves.hpp>
+#include <impl/Trikkos_TriangleParts.hpp>
+
+/// \file
+/// Which rows are a part of `blocked`, and when a device makes bands of them.
+
+namespace Test::TriangularParts {
+
+namespace Impl = Trikkos::Impl;
+using Trikkos::Transpose;
+using Trikkos::TriangularAlgorithm;
+
+/// Five points of an m x m grid, numbered from a corner on, front after front, as reverse
+/// Cuthill-McKee does; or line by line.
+inline HostTriangle<double> five_points(int m, bool by_fronts) {
+  std::vector<int> number(m * m);
+  for (int front = 0, next = 0; front < 2 * m - 1; ++front)
+    for (int y = std::max(0, front - m + 1); y <= std::min(front, m - 1); ++y, ++next)
+      number[y * m + front - y] = by_fronts ? next : y * m + front - y;
+  std::vector<std::vector<int>> needed(m * m);
+  for (int y = 0; y < m; ++y)
+    for (int x = 0; x < m; ++x) {
+      std::vector<int>& row = needed[number[y * m + x]];
+      if (x > 0) row.push_back(number[y * m + x - 1]);
+      if (y > 0) row.push_back(number[(y - 1) * m + x]);
+      row.push_back(number[y * m + x]);
+    }
+  HostTriangle<double> A;
+  for (const auto& row : needed) {
+    for (const int j : row) A.add(j, j == row.back() ? 4. : -1.);
+    A.end_row();
+  }
+  return A;
+}
+
+/// A triangle before it is divided into parts, and how it is.
+template <class Exec>
+struct Divided {
+  static constexpr std::int64_t slots = 5500;
+
+  Exec exec{};
+  HostTriangle<double> A;
+  RowsOfTriangle<Exec> given;
+  Impl::LevelOrder<Exec> by_level;
+
+  Divided(const HostTriangle<double>& A_, Transpose op)
+      : A(A_),
+        given(exec, A, op),
+        by_level(RowsOfTriangle<Exec>::by_level(exec, given.memory, given.pattern)) {}
+
+  std::int64_t parts_of_band(std::int64_t rows_of_part) {
+    return Impl::parts_of_band(exec, given.memory, given.pattern, rows_of_part, by_level.levels());
+  }
+  Impl::PartSizes<Exec> sizes() {
+    return Impl::part_sizes(exec, given.memory, given.pattern, by_level.row, by_level.position,
+                            slots, false, by_level.levels(), 2);
+  }
+};
+
+template <class Exec>
+void expect_levels_of_parts() {
+  constexpr int m = 300, rows_of_part = 256;  // the least
+  constexpr int parts = (m * m + rows_of_part - 1) / rows_of_part;
+  for (const bool by_fronts : {false, true}) {
+    Divided<Exec> divided(five_points(m, by_fronts), Transpose::none);
+    const auto level = to_vector(divided.given.pattern.level);
+    int levels = 0;
+    for (int q = 0; q < parts; ++q) {
+      const auto begin = level.begin() + q * rows_of_part,
+                 end = level.begin() + std::min((q + 1) * rows_of_part, m * m);
+      const auto [first, last] = std::minmax_element(begin, end);
+      levels += *last - *first + 1;
+    }
+    const auto sizes = divided.sizes();
+    ASSERT_EQ(sizes.rows_of_part, rows_of_part);
+    EXPECT_EQ(sizes.parts_of_band, 1);
+    EXPECT_EQ(sizes.rows_of_level, double(m * m) / levels);
+    EXPECT_EQ(sizes.rows_of_level > 50, by_fronts);  // one of each level, or much of a front
+  }
+}
+TEST(TEST_CATEGORY, triangular_levels_of_parts) {
+  if constexpr (Impl::spin_safe_v<TEST_EXECSPACE>) expect_levels_of_parts<TEST_EXECSPACE>();
+}
+
+/// Bands in natural order, rows of each by level, those of a level in natural order.
+template <class Exec>
+void expect_bands(Transpose op, std::int64_t rows_of_band) {
+  SCOPED_TRACE("transpose " + std::to_string(static_cast<int>(op)) + ", bands of " +
+               std::to_string(rows_of_band));
+  Divided<Exec> divided(five_points(37, false), op);
+  const auto natural = divided.given.pattern.shape.natural();
+  const auto level = to_vector(divided.given.pattern.level);
+  const Impl::BandOrder order = Impl::order_bands(divided.exec, divided.given.memory, natural,
+                                                  divided.by_level.row, rows_of_band);
+  const std::int64_t n = natural.n;
+  const auto of = [&](const std::int32_t* data) {
+    const Kokkos::View<const std::int32_t*, Exec, Kokkos::MemoryTraits<Kokkos::Unmanaged>> all(data,
+                                                                                               n);
+    Impl::Array<std::int32_t, Exec> copied("Test::bands", n);
+    Kokkos::deep_copy(divided.exec, copied, all);
+    divided.exec.fence("Test::bands");
+    return to_vector(copied);
+  };
+  const auto row = of(order.row), place = of(order.place);
+  std::vector<std::int32_t> expected(n);
+  for (std::int64_t i = 0; i < n; ++i) expected[i] = natural[i];
+  for (std::int64_t first = 0; first < n; first += rows_of_band)
+    std::stable_sort(expected.begin() + first, expected.begin() + std::min(first + rows_of_band, n),
+                     [&](std::int32_t i, std::int32_t j) { return level[i] < level[j]; });
+  EXPECT_EQ(row, expected);
+  for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(place[row[i]], i);
+}
+TEST(TEST_CATEGORY, triangular_bands) {
+  for (const auto op : {Transpose::none, Transpose::transpose})
+    for (const std::int64_t rows_of_band : {1, 37, 100, 512, 1368, 1369, 5000})
+      expect_bands<TEST_EXECSPACE>(op, rows_of_band);
+}
+
+/// Large grids, line by line, are solved in bands, with the bits of other algorithms.
+template <class Exec>
+void expect_solved_in_bands() {
+  constexpr int m = 730;  // 1 << 19 rows and some
+  const TimeLimit limit;
+  const Exec exec;
+  for (const bool by_fronts : {false, true}) {
+    const auto A = five_points(m, by_fronts);
+    const auto b = random_vector<double>(A.rows());
+    const auto matrix = on_device<Exec>(A);
+    for (const auto op : {Transpose::none, Transpose::transpose}) {
+      SCOPED_TRACE("transpose " + std::to_string(static_cast<int>(op)));
+      Divided<Exec> divided(A, op);
+      const auto sizes = divided.sizes();
+      EXPECT_EQ(sizes.parts_of_band, by_fronts ? 1 : 4);  // 4096 rows are five or six lines
+      EXPECT_EQ(sizes.rows_of_part, by_fronts ? 1024 : 4096);
+      std::vector<double> first;
+      for (const auto algorithm : {TriangularAlgorithm::sync_free, TriangularAlgorithm::blocked}) {
+        const Trikkos::TriangularPlan plan(
+            exec, matrix, Trikkos::TriangularOptions{}.algorithm(algorithm).transpose(op));
+        const auto x = solve(exec, plan, b);
+        if (first.empty()) {
+          first = x;
+          EXPECT_LE(worst_row_error(A, op, x, b), 1);
+        }
+        EXPECT_TRUE(same_bits(x, first));
+        EXPECT_TRUE(same_bits(solve(exec, plan, b), first));  // the other copy of the values
+      }
+    }
+  }
+}
+TEST(TEST_CATEGORY, triangular_large_grids) {
+  if constexpr (Impl::spin_safe_v<TEST_EXECSPACE> && !Impl::is_host_v<TEST_EXECSPACE>)
+    expect_solved_in_bands<TEST_EXECSPACE>();
+  else
+    GTEST_SKIP() << "bands are a device's";
+}
+
+TEST(TEST_CATEGORY, triangular_choice) {
+  using enum Trikkos::TriangularAlgorithm;
+  // Of an H200: rows, levels, imports, rows of a level in a part.
+  const auto chosen = [](std::int64_t rows, std::int64_t levels, std::int64_t imports,
+                         double rows_of_level, std::int64_t rhs_count = 1) {
+    Impl::TriangleFacts facts{};
+    facts.rows = rows;
+    facts.levels = levels;
+    facts.spin_safe = facts.has_parts = true;
+    facts.imports = imports;
+    facts.rows_of_level = rows_of_level;
+    facts.parts = rows / 4096;
+    facts.parts_at_work = 844;
+    facts.threads_of_part = 256;
+    facts.rhs_count = rhs_count;
+    facts.threads = 132 * 2048;
+    return Impl::choose_triangular_algorithm(facts).algorithm;
+  };
+  EXPECT_EQ(chosen(1000000, 4, 0, 4), level_set);
+  EXPECT_EQ(chosen(1000000, 20, 0, 4), sync_free);
+  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4), blocked);  // five points, line by line
+  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4, 4), blocked);
+  EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4, 16), sync_free);  // more parts than teams
+  EXPECT_EQ(chosen(1000000, 1999, 245000, 800), sync_free);     // the same, by fronts
+  EXPECT_EQ(chosen(1 << 21, 382, 2 << 20, 26), sync_free);      // seven points
+}
+
+}  // namespace Test::TriangularParts
