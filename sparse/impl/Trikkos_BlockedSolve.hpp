@@ -41,7 +41,7 @@ struct BlockedSolve {
       const std::int64_t t = Kokkos::atomic_fetch_add(&tickets->next, std::int64_t(1));
       const Part part(*this, t, memory, copy);
       if (part.number >= parts.parts) break;
-      part.empty_slots(0, 1);
+      empty_slots(memory, 0, 1);
       part.wait_for_imports(0, 1);
       part.solve_rows(0, 1);
     }
@@ -54,10 +54,12 @@ struct BlockedSolve {
     const Copies copy = current();
     const int rank = member.team_rank(), importing = importing_threads;
     while (true) {
-      const Part part(*this, tickets->take(member), memory, copy);
+      // The next part is on its way while its slots are emptied.
+      std::int64_t t = rank == 0 ? Kokkos::atomic_fetch_add(&tickets->next, std::int64_t(1)) : 0;
+      empty_slots(memory, rank, member.team_size());
+      member.team_broadcast(t, 0);
+      const Part part(*this, t, memory, copy);
       if (part.number >= parts.parts) break;
-      part.empty_slots(rank, member.team_size());
-      member.team_barrier();
       if (rank < importing)
         part.wait_for_imports(rank, importing);
       else
@@ -88,6 +90,12 @@ struct BlockedSolve {
     return {second, first, tickets->used};
   }
 
+  KOKKOS_FORCEINLINE_FUNCTION void empty_slots(Word* memory, int first, int step) const {
+    const std::int64_t words = words_of(parts.slots);
+    for (std::int64_t i = first; i < words; i += step)
+      memory[i] = i < words - Flag::words ? Flag::Of::empty : Word(0);
+  }
+
   /// One part, for one system.
   struct Part {
     const BlockedSolve& all;
@@ -109,12 +117,6 @@ struct BlockedSolve {
           x(all.x[k]),
           memory(memory_),
           copy(copy_) {}
-
-    KOKKOS_FORCEINLINE_FUNCTION void empty_slots(int first, int step) const {
-      const std::int64_t words = words_of(all.parts.slots);
-      for (std::int64_t i = first; i < words; i += step)
-        memory[i] = i < words - Flag::words ? Flag::Of::empty : Word(0);
-    }
 
     KOKKOS_FORCEINLINE_FUNCTION void wait_for_imports(int first, int step) const {
       const std::int32_t begin = all.parts.import_start[number];
@@ -173,6 +175,12 @@ struct BlockedSolve {
       entries.load(needed, value, 0, length, zero);
       next.load(needed, value, count, length, zero);
       Backoff backoff;
+      // Threads that look take turns with those that get on: until the rows of two groups before
+      // are there, they look at one word only (H200: up to 30 %).
+      constexpr int groups = 2;
+      const int before = (r & ~(group - 1)) - (groups - 1) * group - 1;
+      if (group > 1 && before >= 0)
+        while (Flag::look(slot(before)).is_empty()) backoff.wait();
       while (true) {
         values.look_again(entries, memory);
         const auto end = Flag::look(group_end);
