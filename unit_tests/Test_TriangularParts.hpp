@@ -136,7 +136,7 @@ void expect_solved_in_bands() {
       SCOPED_TRACE("transpose " + std::to_string(static_cast<int>(op)));
       Divided<Exec> divided(A, op);
       const auto sizes = divided.sizes();
-      EXPECT_EQ(sizes.parts_of_band, by_fronts ? 1 : 4);  // 4096 rows are five or six lines
+      EXPECT_EQ(sizes.parts_of_band, by_fronts ? 1 : 8);  // 4096 rows are five or six lines
       EXPECT_EQ(sizes.rows_of_part, by_fronts ? 1024 : 4096);
       std::vector<double> first;
       for (const auto algorithm : {TriangularAlgorithm::sync_free, TriangularAlgorithm::blocked}) {

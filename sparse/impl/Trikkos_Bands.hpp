@@ -98,18 +98,18 @@ struct SumLevels {
   }
 };
 
-/// How many parts of so many rows a band should have: 16 at most, or so that levels of a part have
-/// up to 40 rows. 1: there should be no bands. Waits where it must look at levels.
+/// How many parts of so many rows a band should have: 32 at most, or so that levels of a part have
+/// up to 48 rows. 1: there should be no bands. Waits where it must look at levels.
 ///
 /// H200, five points, 1024^2 and 2048^2, by lines of a band, for parts of 4096 rows: 605 (4), 486
 /// (16), 446 (32), 795 us (64), and 2209 (2), 1199 (16), 1161 us (32), `sync_free` 1746.
 /// Unstructured meshes of up to 134 000 rows are slower in bands, by 2 to 40 %: where there are
-/// more than ten levels for each part, few of them are waited for through global memory.
+/// more than 16 levels for each part, few of them are waited for through global memory.
 template <class Exec>
 std::int64_t parts_of_band(const Exec& exec, Slabs<Exec>& memory,
                            const TrianglePattern<Exec>& pattern, std::int64_t rows_of_part,
                            std::int64_t levels) {
-  constexpr std::int64_t large = 1 << 19, levels_of_part = 10, rows_of_level = 40, most = 16;
+  constexpr std::int64_t large = 1 << 19, levels_of_part = 16, rows_of_level = 48, most = 32;
   constexpr std::int64_t step = 16;
   const std::int64_t n = pattern.shape.n, parts = (n + rows_of_part - 1) / rows_of_part;
   if (is_host_v<Exec> || n < large || levels > levels_of_part * parts) return 1;
