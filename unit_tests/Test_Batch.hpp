@@ -175,4 +175,51 @@ TEST(TEST_CATEGORY, batch_in_place) {
     }
 }
 
+/// Entries are numbers, and a pivot of one system is none: whoever says nothing has solved that all
+/// the same.
+TEST(TEST_CATEGORY, batch_flags_pivots_that_overflow) {
+  const TEST_EXECSPACE exec;
+  std::vector<Options> all;
+  for (const Algorithm algorithm : Trikkos::algorithms) {
+    if (algorithm == Algorithm::truncated) continue;  // one system only
+    all.push_back(Options{}.algorithm(algorithm));
+  }
+  all.push_back(Options{}.thomas({Trikkos::Corners::sherman_morrison}));
+  for (const std::int64_t n : {3, 66, 133, 3000})
+    for (const std::int64_t count : {1, 40})
+      for (const auto boundary : {Boundary::open, Boundary::periodic})
+        for (const std::int64_t row : {std::int64_t(1), n / 2, n - 1}) {
+          auto batch = make_batch<double>(Gallery::uniform_dominant, count, n, boundary);
+          auto& A = batch.A.back();
+          A.lower[row - 1] = 0;
+          A.diag[row - 1] = A.lower[row] = batch.b.back()[row] = 1e308;
+          A.upper[row - 1] = -1e308;
+          A.diag[row] = 1.7e308;
+          A.upper[row] = 1;
+          for (const Options& options : all)
+            for (const Layout layout : {Layout::left, Layout::right}) {
+              const bool is_factored = options.algorithm() == Algorithm::factored;
+              if (is_factored && count > 1) continue;  // one matrix only, and by a Plan
+              SCOPED_TRACE(describe(options) + ", layout " +
+                           std::to_string(static_cast<int>(layout)) + ", " + std::to_string(count) +
+                           " systems of " + std::to_string(n) + ", " + name(boundary) + ", row " +
+                           std::to_string(row));
+              const DeviceBatch<double> device(batch, layout);
+              const auto expect_right_or_flagged = [&](const Trikkos::Status& status) {
+                for (std::int64_t k = 0; k < count; ++k) {
+                  const double eta = eta_of(batch, k, device.solution(k), options.transpose());
+                  const bool is_flagged = k == count - 1 && !status.ok();
+                  EXPECT_TRUE(is_flagged || eta <= 1e-12) << "system " << k << ": " << eta;
+                }
+              };
+              if (!is_factored)
+                expect_right_or_flagged(
+                    Trikkos::solve(exec, device.A, device.b, device.x, options));
+              const Trikkos::Plan plan(exec, device.A, options);
+              Trikkos::solve(exec, plan, device.b, device.x);
+              expect_right_or_flagged(plan.status(exec));
+            }
+        }
+}
+
 }  // namespace Test::Many
