@@ -185,6 +185,7 @@ TEST(TEST_CATEGORY, triangular_choice) {
   EXPECT_EQ(chosen(1 << 20, 2047, 1 << 18, 4, 16), sync_free);  // more parts than teams
   EXPECT_EQ(chosen(1000000, 1999, 245000, 800), sync_free);     // the same, by fronts
   EXPECT_EQ(chosen(1 << 21, 382, 2 << 20, 26), sync_free);      // seven points
+  EXPECT_EQ(chosen(1 << 18, 442, 1 << 18, 26), sync_free);      // 27 points, 64^3
 }
 
 }  // namespace Test::TriangularParts
