@@ -8,7 +8,7 @@
 #include <impl/Trikkos_TriangleParts.hpp>
 
 /// \file
-/// Which rows are a part of `blocked`, and when a device makes bands of them.
+/// Which rows are a part of `blocked`, and when a device makes strips of them.
 
 namespace Test::TriangularParts {
 
@@ -54,9 +54,6 @@ struct Divided {
         given(exec, A, op),
         by_level(RowsOfTriangle<Exec>::by_level(exec, given.memory, given.pattern)) {}
 
-  std::int64_t parts_of_band(std::int64_t rows_of_part) {
-    return Impl::parts_of_band(exec, given.memory, given.pattern, rows_of_part, by_level.levels());
-  }
   Impl::PartSizes<Exec> sizes() {
     return Impl::part_sizes(exec, given.memory, given.pattern, by_level.row, by_level.position,
                             slots, false, by_level.levels(), 2);
@@ -79,7 +76,7 @@ void expect_levels_of_parts() {
     }
     const auto sizes = divided.sizes();
     ASSERT_EQ(sizes.rows_of_part, rows_of_part);
-    EXPECT_EQ(sizes.parts_of_band, 1);
+    EXPECT_EQ(sizes.parts_of_strip, 1);
     EXPECT_EQ(sizes.rows_of_level, double(m * m) / levels);
     EXPECT_EQ(sizes.rows_of_level > 50, by_fronts);  // one of each level, or much of a front
   }
@@ -88,43 +85,44 @@ TEST(TEST_CATEGORY, triangular_levels_of_parts) {
   if constexpr (Impl::spin_safe_v<TEST_EXECSPACE>) expect_levels_of_parts<TEST_EXECSPACE>();
 }
 
-/// Bands in natural order, rows of each by level, those of a level in natural order.
+/// Strips in natural order, rows of each by level, those of a level in natural order.
 template <class Exec>
-void expect_bands(Transpose op, std::int64_t rows_of_band) {
-  SCOPED_TRACE("transpose " + std::to_string(static_cast<int>(op)) + ", bands of " +
-               std::to_string(rows_of_band));
+void expect_strips(Transpose op, std::int64_t rows_of_strip) {
+  SCOPED_TRACE("transpose " + std::to_string(static_cast<int>(op)) + ", strips of " +
+               std::to_string(rows_of_strip));
   Divided<Exec> divided(five_points(37, false), op);
   const auto natural = divided.given.pattern.shape.natural();
   const auto level = to_vector(divided.given.pattern.level);
-  const Impl::BandOrder order = Impl::order_bands(divided.exec, divided.given.memory, natural,
-                                                  divided.by_level.row, rows_of_band);
+  const Impl::StripOrder order = Impl::order_strips(divided.exec, divided.given.memory, natural,
+                                                    divided.by_level.row, rows_of_strip);
   const std::int64_t n = natural.n;
   const auto of = [&](const std::int32_t* data) {
     const Kokkos::View<const std::int32_t*, Exec, Kokkos::MemoryTraits<Kokkos::Unmanaged>> all(data,
                                                                                                n);
-    Impl::Array<std::int32_t, Exec> copied("Test::bands", n);
+    Impl::Array<std::int32_t, Exec> copied("Test::strips", n);
     Kokkos::deep_copy(divided.exec, copied, all);
-    divided.exec.fence("Test::bands");
+    divided.exec.fence("Test::strips");
     return to_vector(copied);
   };
   const auto row = of(order.row), place = of(order.place);
   std::vector<std::int32_t> expected(n);
   for (std::int64_t i = 0; i < n; ++i) expected[i] = natural[i];
-  for (std::int64_t first = 0; first < n; first += rows_of_band)
-    std::stable_sort(expected.begin() + first, expected.begin() + std::min(first + rows_of_band, n),
+  for (std::int64_t first = 0; first < n; first += rows_of_strip)
+    std::stable_sort(expected.begin() + first,
+                     expected.begin() + std::min(first + rows_of_strip, n),
                      [&](std::int32_t i, std::int32_t j) { return level[i] < level[j]; });
   EXPECT_EQ(row, expected);
   for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(place[row[i]], i);
 }
-TEST(TEST_CATEGORY, triangular_bands) {
+TEST(TEST_CATEGORY, triangular_strips) {
   for (const auto op : {Transpose::none, Transpose::transpose})
-    for (const std::int64_t rows_of_band : {1, 37, 100, 512, 1368, 1369, 5000})
-      expect_bands<TEST_EXECSPACE>(op, rows_of_band);
+    for (const std::int64_t rows_of_strip : {1, 37, 100, 512, 1368, 1369, 5000})
+      expect_strips<TEST_EXECSPACE>(op, rows_of_strip);
 }
 
-/// Large grids, line by line, are solved in bands, with the bits of other algorithms.
+/// Large grids, line by line, are solved in strips, with the bits of other algorithms.
 template <class Exec>
-void expect_solved_in_bands() {
+void expect_solved_in_strips() {
   constexpr int m = 730;  // 1 << 19 rows and some
   const TimeLimit limit;
   const Exec exec;
@@ -136,7 +134,7 @@ void expect_solved_in_bands() {
       SCOPED_TRACE("transpose " + std::to_string(static_cast<int>(op)));
       Divided<Exec> divided(A, op);
       const auto sizes = divided.sizes();
-      EXPECT_EQ(sizes.parts_of_band, by_fronts ? 1 : 8);  // 4096 rows are five or six lines
+      EXPECT_EQ(sizes.parts_of_strip, by_fronts ? 1 : 8);  // 4096 rows are five or six lines
       EXPECT_EQ(sizes.rows_of_part, by_fronts ? 1024 : 4096);
       std::vector<double> first;
       for (const auto algorithm : {TriangularAlgorithm::sync_free, TriangularAlgorithm::blocked}) {
@@ -155,9 +153,9 @@ void expect_solved_in_bands() {
 }
 TEST(TEST_CATEGORY, triangular_large_grids) {
   if constexpr (Impl::spin_safe_v<TEST_EXECSPACE> && !Impl::is_host_v<TEST_EXECSPACE>)
-    expect_solved_in_bands<TEST_EXECSPACE>();
+    expect_solved_in_strips<TEST_EXECSPACE>();
   else
-    GTEST_SKIP() << "bands are a device's";
+    GTEST_SKIP() << "strips are a device's";
 }
 
 TEST(TEST_CATEGORY, triangular_choice) {

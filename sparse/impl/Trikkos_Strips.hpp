@@ -1,21 +1,22 @@
 // SPDX-FileCopyrightText: Trikkos contributors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef TRIKKOS_IMPL_BANDS_HPP
-#define TRIKKOS_IMPL_BANDS_HPP
+#ifndef TRIKKOS_IMPL_STRIPS_HPP
+#define TRIKKOS_IMPL_STRIPS_HPP
 
 #include <impl/Trikkos_PackedTriangle.hpp>
 #include <limits>
 
 /// \file
 /// The order in which rows are divided into parts: that of elimination or, of large and thin
-/// triangles, bands of neighbouring rows, each sorted by level. Either way no part needs one behind
-/// it. Of a grid, line by line, a part of a band is a tile of lines and levels in place of some
-/// lines: what goes from part to part through global memory does so once a tile, not once a line.
+/// triangles, strips of neighbouring rows, each sorted by level. Either way no part needs one
+/// behind it. Of a grid, line by line, a part of a strip is a tile of lines and levels in place of
+/// some lines: what goes from part to part through global memory does so once a tile, not once a
+/// line.
 
 namespace Trikkos::Impl {
 
-struct BandOrder {
+struct StripOrder {
   RowOrder natural;
   const std::int32_t *row = nullptr, *place = nullptr;  // null: the order is natural
 
@@ -27,28 +28,28 @@ struct BandOrder {
   }
 };
 
-struct BandOfRow {
+struct StripOfRow {
   RowOrder natural;
-  std::int64_t rows_of_band;
-  std::int32_t* band;
+  std::int64_t rows_of_strip;
+  std::int32_t* strip;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row) const {
-    band[row] = static_cast<std::int32_t>(natural[row] / rows_of_band);
+    strip[row] = static_cast<std::int32_t>(natural[row] / rows_of_strip);
   }
 };
 
 /// Asynchronous.
 /// \param by_level  rows in the order of levels
 template <class Exec>
-BandOrder order_bands(const Exec& exec, Slabs<Exec>& memory, RowOrder natural,
-                      const Array<std::int32_t, Exec>& by_level, std::int64_t rows_of_band) {
+StripOrder order_strips(const Exec& exec, Slabs<Exec>& memory, RowOrder natural,
+                        const Array<std::int32_t, Exec>& by_level, std::int64_t rows_of_strip) {
   const std::int64_t n = natural.n;
   memory.reserve(exec, 6 * memory.template bytes_of<std::int32_t>(n));
-  const auto band = memory.template array<std::int32_t>(exec, n),
+  const auto strip = memory.template array<std::int32_t>(exec, n),
              place = memory.template array<std::int32_t>(exec, n);
-  Kokkos::parallel_for("Trikkos::TriangularPlan::bands", range(exec, n),
-                       BandOfRow{natural, rows_of_band, band.data()});
-  const auto last = static_cast<std::int32_t>((n - 1) / rows_of_band);
-  const auto row = sort_by(exec, memory, natural, band, last, by_level.data());
+  Kokkos::parallel_for("Trikkos::TriangularPlan::strips", range(exec, n),
+                       StripOfRow{natural, rows_of_strip, strip.data()});
+  const auto last = static_cast<std::int32_t>((n - 1) / rows_of_strip);
+  const auto row = sort_by(exec, memory, natural, strip, last, by_level.data());
   Kokkos::parallel_for("Trikkos::TriangularPlan::places", range(exec, n),
                        InvertOrder{row.data(), place.data()});
   return {natural, row.data(), place.data()};
@@ -98,17 +99,17 @@ struct SumLevels {
   }
 };
 
-/// How many parts of so many rows a band should have: 32 at most, or so that levels of a part have
-/// up to 48 rows. 1: there should be no bands. Waits where it must look at levels.
+/// How many parts of so many rows a strip should have: 32 at most, or so that levels of a part have
+/// up to 48 rows. 1: there should be no strips. Waits where it must look at levels.
 ///
-/// H200, five points, 1024^2 and 2048^2, by lines of a band, for parts of 4096 rows: 605 (4), 486
+/// H200, five points, 1024^2 and 2048^2, by lines of a strip, for parts of 4096 rows: 605 (4), 486
 /// (16), 446 (32), 795 us (64), and 2209 (2), 1199 (16), 1161 us (32), `sync_free` 1746.
-/// Unstructured meshes of up to 134 000 rows are slower in bands, by 2 to 40 %: where there are
+/// Unstructured meshes of up to 134 000 rows are slower in strips, by 2 to 40 %: where there are
 /// more than 16 levels for each part, few of them are waited for through global memory.
 template <class Exec>
-std::int64_t parts_of_band(const Exec& exec, Slabs<Exec>& memory,
-                           const TrianglePattern<Exec>& pattern, std::int64_t rows_of_part,
-                           std::int64_t levels) {
+std::int64_t parts_of_strip(const Exec& exec, Slabs<Exec>& memory,
+                            const TrianglePattern<Exec>& pattern, std::int64_t rows_of_part,
+                            std::int64_t levels) {
   constexpr std::int64_t large = 1 << 19, levels_of_part = 16, rows_of_level = 48, most = 32;
   constexpr std::int64_t step = 16;
   const std::int64_t n = pattern.shape.n, parts = (n + rows_of_part - 1) / rows_of_part;
