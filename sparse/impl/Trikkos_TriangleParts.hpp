@@ -141,11 +141,10 @@ struct PartSizes {
 
 /// The largest parts with as few rows whose values fit into so many slots. Waits.
 ///
-/// H200: without strips n / 1024 rows are best, at least 256 and at most 4096, as far as the
-/// scratch goes (of 9 matrices, either triangle, n / 256 to n / 2048: 3 to 20 % slower one by one).
-/// \param large_only  these, if their rows do not need distant ones, or none
-/// \param levels      there are
-/// \param longest     entries of a row
+/// H200: without strips n / 1024 rows, at least 256 and at most 4096, as far as the scratch goes.
+/// With n / 256 three of 9 matrices take 7 to 24 % longer (luxembourg, dftwater, ship_001), one 6 %
+/// less (igea). \param large_only  these, if their rows do not need distant ones, or none \param
+/// levels      there are \param longest     entries of a row
 template <class Exec>
 PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
                            const TrianglePattern<Exec>& pattern,
