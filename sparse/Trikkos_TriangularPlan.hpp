@@ -132,8 +132,11 @@ class TriangularPlan {
       text += " of " + std::to_string(widths.front()) + " to " + std::to_string(widths.back()) +
               " rows, median " + std::to_string(widths[widths.size() / 2]);
     return text + "; " + name(algorithm()) + " in " + std::to_string(m_solver->launches()) +
-           (m_solver->launches() == 1 ? " launch" : " launches") + ", as " + m_solver->why() +
-           "; " + std::to_string(bytes()) + " bytes";
+           (m_solver->launches() == 1 ? " launch" : " launches") +
+           (m_solver->of_thread() == 1
+                ? ""
+                : ", " + std::to_string(m_solver->of_thread()) + " right-hand sides a thread") +
+           ", as " + m_solver->why() + "; " + std::to_string(bytes()) + " bytes";
   }
 
   /// \private

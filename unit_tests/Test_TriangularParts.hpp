@@ -15,6 +15,8 @@ namespace Test::TriangularParts {
 namespace Impl = Trikkos::Impl;
 using Trikkos::Transpose;
 using Trikkos::TriangularAlgorithm;
+using Trikkos::TriangularOptions;
+using Trikkos::TriangularPlan;
 
 /// Five points of an m x m grid, numbered from a corner on, front after front, as reverse
 /// Cuthill-McKee does; or line by line.
@@ -158,12 +160,102 @@ TEST(TEST_CATEGORY, triangular_large_grids) {
     GTEST_SKIP() << "strips are a device's";
 }
 
+/// Large ones of several right-hand sides, of which a device's thread has two or four, with the
+/// bits of one.
+template <class Exec>
+void expect_solved_by_fewer_threads() {
+  using enum TriangularAlgorithm;
+  const TimeLimit limit;
+  const Exec exec;
+  struct Case {
+    const char* what;
+    HostTriangle<double> A;
+    TriangularAlgorithm algorithm;
+    int rhs_count, of_thread;
+  };
+  const auto half = [](int i, const auto& add) {  // two levels
+    if (i >= 1 << 16)
+      for (int j = 0; j < 3; ++j) add((i * 7 + j * 1001) & ((1 << 16) - 1));
+  };
+  const auto wide = triangle<double>(1 << 17, half, true);
+  const auto thin = triangle<double>(400 * 400, grid_neighbours(400, 2, false), true);
+  const auto full = triangle<double>(40 * 40 * 40, grid_neighbours(40, 3, true), true);
+  for (const auto& c : {Case{"wide", wide, sync_free, 2, 2},
+                        {"wide", wide, sync_free, 3, 4},
+                        {"wide, side by side", wide, sync_free, 17, 4},
+                        {"full", full, sync_free, 40, 2},
+                        {"thin", thin, blocked, 2, 2},
+                        {"thin", thin, blocked, 7, 4},
+                        {"full", full, blocked, 2, 2},
+                        {"full", full, blocked, 13, 4}}) {
+    SCOPED_TRACE(c.what + std::string(", ") + std::to_string(c.rhs_count) + ", " +
+                 name(c.algorithm));
+    const auto matrix = on_device<Exec>(c.A);
+    const auto b = random_vector<double>(c.A.rows());
+    const auto expected =
+        solve(exec, TriangularPlan(exec, matrix, TriangularOptions{}.algorithm(sync_free)), b);
+    EXPECT_LE(worst_row_error(c.A, Transpose::none, expected, b), 1);
+    const TriangularPlan plan(exec, matrix,
+                              TriangularOptions{}.algorithm(c.algorithm).rhs_count(c.rhs_count));
+    EXPECT_EQ(plan.algorithm(), c.algorithm);
+    const auto told = ", " + std::to_string(c.of_thread) + " right-hand sides a thread";
+    EXPECT_NE(plan.describe().find(told), std::string::npos) << plan.describe();
+    for (const int count : {c.rhs_count, 1, c.rhs_count}) {
+      expect_same_with_many<Kokkos::LayoutRight>(exec, plan, b, expected, count);
+      expect_same_with_many<Kokkos::LayoutLeft>(exec, plan, b, expected, count);
+      ASSERT_FALSE(testing::Test::HasFailure()) << count << " systems";
+    }
+  }
+}
+TEST(TEST_CATEGORY, triangular_fewer_threads) {
+  if constexpr (Impl::spin_safe_v<TEST_EXECSPACE> && !Impl::is_host_v<TEST_EXECSPACE>)
+    expect_solved_by_fewer_threads<TEST_EXECSPACE>();
+  else
+    GTEST_SKIP() << "a host's threads have one system";
+}
+
+TEST(TEST_CATEGORY, triangular_systems_of_thread) {
+  using enum TriangularAlgorithm;
+  Impl::TriangleFacts facts;
+  facts.levels = 100;
+  facts.parts_at_work = 844;
+  facts.systems_in_scratch = 4;
+  facts.threads = 132 * 2048;
+  const auto by_level = [&](std::int64_t rows_of_level, std::int64_t rhs_count) {
+    facts.rows = 100 * rows_of_level;
+    facts.rhs_count = rhs_count;
+    return Impl::systems_of_thread(facts, sync_free);
+  };
+  EXPECT_EQ(by_level(75000, 1), 1);
+  EXPECT_EQ(by_level(75000, 2), 2);
+  EXPECT_EQ(by_level(75000, 3), 4);
+  EXPECT_EQ(by_level(1329, 4), 1);
+  EXPECT_EQ(by_level(1329, 16), 2);
+  EXPECT_EQ(by_level(4500, 16), 4);
+  const auto by_parts = [&](std::int64_t parts, std::int64_t rhs_count) {
+    facts.parts = parts;
+    facts.rhs_count = rhs_count;
+    return Impl::systems_of_thread(facts, blocked);
+  };
+  EXPECT_EQ(by_parts(525, 1), 1);
+  EXPECT_EQ(by_parts(84, 4), 1);
+  EXPECT_EQ(by_parts(300, 4), 2);
+  EXPECT_EQ(by_parts(448, 4), 4);
+  facts.systems_in_scratch = 2;
+  EXPECT_EQ(by_parts(448, 4), 2);
+  facts.systems_in_scratch = 4;
+  facts.is_divided = true;
+  EXPECT_EQ(by_parts(448, 4), 2);
+  facts.on_host = true;
+  EXPECT_EQ(by_parts(448, 16), 1);
+}
+
 TEST(TEST_CATEGORY, triangular_choice) {
   using enum Trikkos::TriangularAlgorithm;
   // Of an H200: rows, levels, imports, rows of a level in a part.
   const auto chosen = [](std::int64_t rows, std::int64_t levels, std::int64_t imports,
                          double rows_of_level, std::int64_t rhs_count = 1) {
-    Impl::TriangleFacts facts{};
+    Impl::TriangleFacts facts;
     facts.rows = rows;
     facts.levels = levels;
     facts.spin_safe = facts.has_parts = true;
@@ -184,6 +276,8 @@ TEST(TEST_CATEGORY, triangular_choice) {
   EXPECT_EQ(chosen(1000000, 1999, 245000, 800), sync_free);     // the same, by fronts
   EXPECT_EQ(chosen(1 << 21, 382, 2 << 20, 26), sync_free);      // seven points
   EXPECT_EQ(chosen(1 << 18, 442, 1 << 18, 26), sync_free);      // 27 points, 64^3
+  EXPECT_EQ(chosen(34296, 159, 210000, 50, 4), blocked);        // dftwater
+  EXPECT_EQ(chosen(34296, 159, 210000, 50, 16), sync_free);
 }
 
 }  // namespace Test::TriangularParts

@@ -296,26 +296,34 @@ class LikeDevice {
     exec.fence("Test::LikeDevice");
   }
 
-  template <class Form>
-  std::vector<T> solve(const std::vector<T>& b) const {
-    const std::int64_t n = m_pattern.shape.n;
-    const Impl::SideBySide systems{1, 1};  // and room for another one
-    const std::int64_t of_copy = n * systems.width() * Flag::words;
+  /// The k-th of them is b times 2^k, the last group is not full; b and x side by side, or not.
+  template <class Form, int of_thread>
+  std::vector<std::vector<T>> solve(const std::vector<T>& b, bool are_near) const {
+    const auto n = static_cast<std::int64_t>(b.size()), positions = m_pattern.shape.n;
+    const Impl::SideBySide systems{2 * of_thread - 1, of_thread};  // of 2, 4 or 16: room for others
+    const std::int64_t of_copy = positions * systems.width() * Flag::words;
     const auto words = Impl::new_array(m_exec, "words", 2 * of_copy, Flag::Of::empty);
-    const auto right = on_device<T, Exec>(b);
-    const Kokkos::View<T*, Exec> x("x", b.size());
+    const auto near = Impl::new_array(m_exec, "near", n * systems.width(), T(std::nan("")));
+    const Kokkos::View<T**, Kokkos::LayoutRight, Exec> x("x", systems.count, n);
+    for (std::int64_t k = 0; k < systems.count; ++k)
+      for (std::int64_t i = 0; i < n; ++i) x(k, i) = T(1 << k) * b[i];
     m_exec.fence("Test::LikeDevice");
-    const Impl::SyncFreeRow<T, false, Form> row{packed(),
-                                                Impl::vectors<const T>(right),
-                                                Impl::vectors<T>(x),
-                                                systems,
-                                                0,
-                                                words.data(),
-                                                words.data() + of_copy,
-                                                n};
-    for (std::int64_t p = 0; p < n; ++p)
-      for (std::int64_t k = 0; k < systems.width(); ++k) row.template solve<1>(p, p, k);
-    return to_vector(x);
+    const Impl::ValuesSideBySide<T> side_by_side{near.data(), systems, n}, none;
+    const auto used = are_near ? side_by_side : none;
+    if (are_near)
+      Impl::BringSideBySide<T, false>{Impl::vectors<const T>(x), side_by_side}.launch(m_exec, "b");
+    const Impl::SyncFreeRow<T, false, Form, of_thread> row{
+        packed(),     Impl::vectors<const T>(x), Impl::vectors<T>(x), systems, 0,
+        words.data(), words.data() + of_copy,    positions,           used,    used};
+    for (std::int64_t p = 0; p < positions; ++p)
+      for (std::int64_t k = 0; k < systems.width(); k += of_thread) row.template solve<1>(p, p, k);
+    if (are_near)
+      Impl::BringSideBySide<T, true>{Impl::vectors<T>(x), side_by_side}.launch(m_exec, "x");
+    m_exec.fence("Test::LikeDevice");
+    std::vector<std::vector<T>> r;
+    for (std::int64_t k = 0; k < systems.count; ++k)
+      r.push_back(to_vector(Kokkos::View<T*, Exec>(Kokkos::subview(x, k, Kokkos::ALL))));
+    return r;
   }
 
  private:
@@ -337,6 +345,54 @@ class LikeDevice {
   Impl::Array<std::int64_t, Exec> m_slice;
   Impl::Array<T, Exec> m_value, m_inverse;
 };
+
+/// There and back again, over NaN; nothing else is written.
+template <class T, class Layout>
+void expect_brought_side_by_side(std::int64_t count, std::int64_t rows, int bits) {
+  using Exec = TEST_EXECSPACE;
+  const Exec exec;
+  const Impl::SideBySide systems{count, bits};
+  const std::int64_t places = systems.groups() * systems.width() * rows;
+  const Kokkos::View<T**, Layout, Exec> from("from", count, rows), to("to", count, rows);
+  const auto host = Kokkos::create_mirror_view(from);
+  for (std::int64_t k = 0; k < count; ++k)
+    for (std::int64_t i = 0; i < rows; ++i) host(k, i) = T(Impl::random_uniform(7, k, i));
+  Kokkos::deep_copy(from, host);
+  Kokkos::deep_copy(to, T(std::nan("")));
+  const Kokkos::View<T*, Exec> near("near", places + 1);
+  Kokkos::deep_copy(near, T(-3));
+  const Impl::ValuesSideBySide<T> side_by_side{near.data(), systems, rows};
+  Impl::BringSideBySide<T, false>{Impl::vectors<const T>(from), side_by_side}.launch(exec, "there");
+  Impl::BringSideBySide<T, true>{Impl::vectors<T>(to), side_by_side}.launch(exec, "back");
+  exec.fence("Test::expect_brought_side_by_side");
+  const auto values = to_vector(near);
+  const auto back = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, to);
+  EXPECT_EQ(values[places], T(-3));
+  for (std::int64_t k = 0; k < count; ++k)
+    for (std::int64_t i = 0; i < rows; ++i) {
+      ASSERT_EQ(values[systems.index(k, i, rows)], host(k, i)) << "system " << k << ", row " << i;
+      ASSERT_EQ(back(k, i), host(k, i)) << "system " << k << ", row " << i;
+    }
+}
+TEST(TEST_CATEGORY, triangular_side_by_side) {
+  for (const auto& [count, bits] : {std::pair{2, 1},
+                                    {3, 2},
+                                    {4, 2},
+                                    {5, 3},
+                                    {16, 4},
+                                    {1, 4},
+                                    {9, 4},
+                                    {31, 5},
+                                    {32, 5},
+                                    {33, 5},
+                                    {70, 5}})
+    for (const int rows : {1, 7, 64, 129, 700}) {
+      SCOPED_TRACE(std::to_string(count) + " systems of " + std::to_string(rows) + " rows");
+      expect_brought_side_by_side<double, Kokkos::LayoutLeft>(count, rows, bits);
+      expect_brought_side_by_side<double, Kokkos::LayoutRight>(count, rows, bits);
+      expect_brought_side_by_side<Complex, Kokkos::LayoutRight>(count, rows, bits);
+    }
+}
 
 /// Substitution, row by row, in the order of the sorted rows.
 template <class T, class Exec>
@@ -373,12 +429,26 @@ void solved_like_on_a_device(const HostTriangle<T>& A, bool is_divided) {
     EXPECT_LE(worst_row_error(A, op, expected, b), 1);
     ASSERT_EQ(rows.are_divided(), is_divided);
     const LikeDevice<T> solver(exec, A, op, rows);
-    if (is_divided) {
-      EXPECT_TRUE(same_bits(solver.template solve<Impl::RowForm<4, true>>(b), expected));
-    } else {
-      EXPECT_TRUE(same_bits(solver.template solve<Impl::RowForm<4, false>>(b), expected));
-      EXPECT_TRUE(same_bits(solver.template solve<Impl::RowForm<2, false>>(b), expected));
-    }
+    const auto expect_solved_by = [&]<class Form, int of_thread>() {
+      for (const bool are_near : {false, true}) {
+        if (are_near && of_thread == 1) continue;
+        const auto x = solver.template solve<Form, of_thread>(b, are_near);
+        for (std::size_t k = 0; k < x.size(); ++k) {
+          auto multiple = expected;
+          for (T& value : multiple) value *= T(1 << k);
+          EXPECT_TRUE(same_bits(x[k], multiple))
+              << "system " << k << " of " << x.size() << ", polled " << Form::polled;
+        }
+      }
+    };
+    const auto with_all = [&]<bool divided>() {
+      expect_solved_by.template operator()<Impl::RowForm<2, divided>, 1>();
+      expect_solved_by.template operator()<Impl::RowForm<4, divided>, 1>();
+      expect_solved_by.template operator()<Impl::RowForm<4, divided>, 2>();
+      expect_solved_by.template operator()<Impl::RowForm<2, divided>, 4>();
+      expect_solved_by.template operator()<Impl::RowForm<4, divided>, 4>();
+    };
+    is_divided ? with_all.template operator()<true>() : with_all.template operator()<false>();
   }
 }
 template <class T>

@@ -131,6 +131,10 @@ struct Vectors {
   KOKKOS_FORCEINLINE_FUNCTION Strided<T> operator[](std::int64_t k) const {
     return {data + offset_of(k, system_stride, slab, slab_stride), row_stride};
   }
+  /// Of the first slab: without a division, whose mere possibility costs registers.
+  KOKKOS_FORCEINLINE_FUNCTION T& in_slab(std::int64_t k, std::int64_t row) const {
+    return data[k * system_stride + row * row_stride];
+  }
   /// From the k-th on: as many as are left of its slab, or all, where a slab begins with it.
   KOKKOS_FORCEINLINE_FUNCTION Vectors block(std::int64_t k) const {
     return {(*this)[k].data, system_stride, row_stride, slab, slab_stride};

@@ -15,13 +15,16 @@
 
 namespace Trikkos::Impl {
 
-template <class T, class Exec, class Form>
+/// \tparam of_thread  systems that a thread solves a row for, and a team a part, side by side
+template <class T, class Exec, class Form, int of_thread = 1>
 struct BlockedSolve {
   static constexpr bool on_host = is_host_v<Exec>;
   static constexpr int group = on_host ? 1 : 32;  // rows of a slice, that a warp solves together
   static constexpr int count = Form::polled;
   using Flag = Flagged<T>;
   using Word = typename Flag::Word;
+  static constexpr int of_slot = of_thread * Flag::words;
+  static constexpr std::size_t alignment = of_slot * sizeof(Word);
 
   Tickets* tickets;
   PackedTriangle<T> A;
@@ -50,7 +53,7 @@ struct BlockedSolve {
   /// A device's team.
   template <class Member>
   requires TeamMember<Member> KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    Word* const memory = team_scratch<Word>(member);
+    Word* const memory = &team_scratch<SlotWords>(member)->word[0];
     const Copies copy = current();
     const int rank = member.team_rank(), importing = importing_threads;
     while (true) {
@@ -72,13 +75,20 @@ struct BlockedSolve {
 
   /// Of slots, and of one more that holds a zero, for what is behind the last entry of a row.
   static KOKKOS_INLINE_FUNCTION std::int64_t words_of(std::int64_t slots) {
-    return (slots + 1) * Flag::words;
+    return (slots + 1) * of_slot;
   }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(std::int64_t slots) {
-    return static_cast<std::size_t>(words_of(slots)) * sizeof(Word) + alignof(Word);
+    return static_cast<std::size_t>(words_of(slots)) * sizeof(Word) + alignment;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t groups() const {
+    return (systems + of_thread - 1) / of_thread;
   }
 
  private:
+  struct alignas(alignment) SlotWords {
+    Word word[of_slot];
+  };
   struct Copies {
     Word *now, *next;
     std::int64_t used;  // systems that the solve before has filled of `next`
@@ -93,15 +103,15 @@ struct BlockedSolve {
   KOKKOS_FORCEINLINE_FUNCTION void empty_slots(Word* memory, int first, int step) const {
     const std::int64_t words = words_of(parts.slots);
     for (std::int64_t i = first; i < words; i += step)
-      memory[i] = i < words - Flag::words ? Flag::Of::empty : Word(0);
+      memory[i] = i < words - of_slot ? Flag::Of::empty : Word(0);
   }
 
-  /// One part, for one system.
+  /// One part, for systems side by side.
   struct Part {
     const BlockedSolve& all;
-    std::int64_t k, number, start;
+    std::int64_t k, number, start;  // k: the first system
     int rows;
-    Strided<const T> b;
+    Strided<const T> b;  // of the first system
     Strided<T> x;
     Word* memory;
     const Copies& copy;
@@ -109,8 +119,8 @@ struct BlockedSolve {
     KOKKOS_FORCEINLINE_FUNCTION Part(const BlockedSolve& all_, std::int64_t ticket, Word* memory_,
                                      const Copies& copy_)
         : all(all_),
-          k(ticket % all.systems),
-          number(ticket / all.systems),
+          k(ticket % all.groups() * of_thread),
+          number(ticket / all.groups()),
           start(number * all.parts.rows_of_part),
           rows(static_cast<int>(all.parts.rows(number))),
           b(all.b[k]),
@@ -129,12 +139,17 @@ struct BlockedSolve {
         const Word* const from = at(copy.now, k, next);
         if (j + step < imports) next = position[j + step];
         for (bool is_there = false; !is_there;) {
-          const auto seen = Flag::look(from);
-          is_there = !seen.is_empty();
-          if (is_there)
-            Flag::publish(to + j * Flag::words, seen.value());
-          else
+          typename Flag::Seen seen[of_thread];
+          Flag::look(from, seen);
+          is_there = true;
+          for (const auto& s : seen) is_there &= !s.is_empty();
+          if (is_there) {
+            T value[of_thread];
+            for (int i = 0; i < of_thread; ++i) value[i] = seen[i].value();
+            Flag::publish(to + j * of_slot, value);
+          } else {
             backoff.wait();
+          }
         }
       }
     }
@@ -146,10 +161,10 @@ struct BlockedSolve {
    private:
     using Entries = PolledEntries<T, count, group>;
 
-    KOKKOS_FORCEINLINE_FUNCTION Word* slot(int i) const { return memory + i * Flag::words; }
+    KOKKOS_FORCEINLINE_FUNCTION Word* slot(int i) const { return memory + i * of_slot; }
     KOKKOS_FORCEINLINE_FUNCTION Word* at(Word* words, std::int64_t system,
                                          std::int64_t position) const {
-      return words + (system * all.parts.n + position) * Flag::words;
+      return words + (system * all.parts.n + position * of_thread) * Flag::words;
     }
 
     /// As `solve_when_ready`, which tells why there is one loop; what parts of this one wait for is
@@ -168,8 +183,10 @@ struct BlockedSolve {
       Word* const for_others = is_exported ? at(copy.now, k, p) : nullptr;
       const Word* const group_end = slot(Kokkos::min(r | (group - 1), rows - 1));
       Entries entries, next;
-      PolledValues<T, count> values;
-      T s = b[row];
+      PolledValues<T, count, of_thread> values;
+      T s[of_thread];
+      for (int j = 0; j < of_thread; ++j)
+        s[j] = k + j < all.systems ? (&b[row])[j * all.b.system_stride] : T(0);
       bool continues = Form::continues(A, p), is_done = false;
       std::int32_t i = 0;
       entries.load(needed, value, 0, length, zero);
@@ -186,11 +203,12 @@ struct BlockedSolve {
         const auto end = Flag::look(group_end);
         const bool waits = is_done | !values.are_there();
         if (!waits) {
-          s = values.subtract_from(s, continues, entries);
+          values.subtract_from(s, continues, entries);
           continues = false;
           i += count;
           if (i >= length) {
-            if (!goes_on) s = product(inverse, s);
+            if (!goes_on)
+              for (T& each : s) each = product(inverse, each);
             Flag::publish(mine, s);
             if (for_others != nullptr) Flag::publish(for_others, s);
             is_done = true;
@@ -203,20 +221,23 @@ struct BlockedSolve {
         }
         if (is_done & !end.is_empty()) break;
       }
-      if (!goes_on) x[row] = s;
+      if (!goes_on)
+        for (int j = 0; j < of_thread; ++j)
+          if (k + j < all.systems) (&x[row])[j * all.x.system_stride] = s[j];
       if (!is_exported) return;
-      Flag::clear(at(copy.next, k, p));
-      if (k == all.systems - 1)
-        for (std::int64_t j = all.systems; j < copy.used; ++j) Flag::clear(at(copy.next, j, p));
+      Flag::template clear<of_thread>(at(copy.next, k, p));
+      if (k + of_thread >= all.systems)
+        for (std::int64_t j = k + of_thread; j < copy.used; j += of_thread)
+          Flag::template clear<of_thread>(at(copy.next, j, p));
     }
   };
 };
 
 /// Asynchronous. On a host at most `kernel.teams` threads work.
-template <class T, class Exec, class Form>
-void launch_blocked(const Exec& exec, BlockedSolve<T, Exec, Form> kernel) {
-  using Kernel = BlockedSolve<T, Exec, Form>;
-  const std::int64_t portions = kernel.parts.parts * kernel.systems;
+template <class T, class Exec, class Form, int of_thread>
+void launch_blocked(const Exec& exec, BlockedSolve<T, Exec, Form, of_thread> kernel) {
+  using Kernel = BlockedSolve<T, Exec, Form, of_thread>;
+  const std::int64_t portions = kernel.parts.parts * kernel.groups();
   if (portions == 0) return;
   if constexpr (is_host_v<Exec>) {
     const std::int64_t threads =

@@ -43,6 +43,41 @@ KOKKOS_FORCEINLINE_FUNCTION void relaxed_store(Word* to, Word word) {
 #endif
 }
 
+/// The same of adjacent words, each by itself, but as many with one instruction as a device can,
+/// where they begin at a multiple of their size.
+template <int count, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void relaxed_load(const Word* from, Word (&word)[count]) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(Word) == 8 && count % 2 == 0) {
+    for (int i = 0; i < count; i += 2)
+      asm volatile("ld.volatile.v2.u64 {%0, %1}, [%2];"
+                   : "=l"(word[i]), "=l"(word[i + 1])
+                   : "l"(from + i));
+  } else if constexpr (sizeof(Word) == 4 && count % 2 == 0) {
+    for (int i = 0; i < count; i += 2)
+      asm volatile("ld.volatile.v2.u32 {%0, %1}, [%2];"
+                   : "=r"(word[i]), "=r"(word[i + 1])
+                   : "l"(from + i));
+  } else
+#endif
+    for (int i = 0; i < count; ++i) word[i] = relaxed_load(from + i);
+}
+template <int count, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void relaxed_store(Word* to, const Word (&word)[count]) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(Word) == 8 && count % 2 == 0) {
+    for (int i = 0; i < count; i += 2)
+      asm volatile("st.volatile.v2.u64 [%0], {%1, %2};" ::"l"(to + i), "l"(word[i]),
+                   "l"(word[i + 1]));
+  } else if constexpr (sizeof(Word) == 4 && count % 2 == 0) {
+    for (int i = 0; i < count; i += 2)
+      asm volatile("st.volatile.v2.u32 [%0], {%1, %2};" ::"l"(to + i), "r"(word[i]),
+                   "r"(word[i + 1]));
+  } else
+#endif
+    for (int i = 0; i < count; ++i) relaxed_store(to + i, word[i]);
+}
+
 /// Between two looks at a word that is not there yet. A host's thread first spins, then lets others
 /// run: the one that it waits for may have no core. A device's threads only look again.
 class Backoff {
@@ -130,6 +165,34 @@ struct Flagged {
   }
   static KOKKOS_FORCEINLINE_FUNCTION void clear(Word* to) {
     for (int i = 0; i < words; ++i) to[i] = Of::empty;
+  }
+
+  // ---- of values that lie side by side, all of them aligned to their size
+
+  template <int count>
+  static KOKKOS_FORCEINLINE_FUNCTION void look(const Word* from, Seen (&seen)[count]) {
+    Word word[count * words];
+    relaxed_load(from, word);
+    for (int i = 0; i < count * words; ++i) seen[i / words].word[i % words] = word[i];
+  }
+  template <int count>
+  static KOKKOS_FORCEINLINE_FUNCTION void publish(Word* to, const T (&value)[count]) {
+    Word word[count * words];
+    for (int i = 0; i < count; ++i) {
+      if constexpr (words == 2) {
+        word[2 * i] = word_of(value[i].real());
+        word[2 * i + 1] = word_of(value[i].imag());
+      } else {
+        word[i] = word_of(value[i]);
+      }
+    }
+    relaxed_store(to, word);
+  }
+  template <int count>
+  static KOKKOS_FORCEINLINE_FUNCTION void clear(Word* to) {
+    Word word[count * words];
+    for (Word& w : word) w = Of::empty;
+    relaxed_store(to, word);
   }
 
  private:

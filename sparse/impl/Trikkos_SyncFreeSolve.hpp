@@ -31,14 +31,22 @@ struct RowForm {
     return is_divided && (A.kind[p] & SegmentKind::goes_on) != 0;
   }
 };
-/// f(form)
-template <bool on_host, class F>
-void with_row_form(std::int32_t longest, bool is_divided, const F& f) {
-  if constexpr (!on_host) {
-    if (is_divided) return f(RowForm<4, true>{});
-    if (longest <= 2) return f(RowForm<2, false>{});
+/// f(form, systems), both as types: those that a thread solves a row for.
+/// \tparam of_four  entries that are polled together for four systems
+template <bool on_host, int of_four, class F>
+void with_row_form(std::int32_t longest, bool is_divided, int systems, const F& f) {
+  if constexpr (on_host) {
+    f(RowForm<4, false>{}, std::integral_constant<int, 1>{});
+  } else {
+    const auto with = [&]<int polled, int of_thread>() {
+      const std::integral_constant<int, of_thread> constant;
+      is_divided ? f(RowForm<polled, true>{}, constant) : f(RowForm<polled, false>{}, constant);
+    };
+    if (systems == 4) return with.template operator()<of_four, 4>();
+    if (systems == 2) return with.template operator()<4, 2>();
+    if (is_divided || longest > 2) return with.template operator()<4, 1>();
+    f(RowForm<2, false>{}, std::integral_constant<int, 1>{});
   }
-  f(RowForm<4, false>{});
 }
 
 /// Entries of a row that are polled together; `stride` apart.
@@ -63,50 +71,60 @@ struct PolledEntries {
   }
 };
 
-/// What is known of them; zeros, which are there, behind the last.
-template <class T, int count>
+/// What is known of them, for systems whose values lie side by side; zeros, which are there, behind
+/// the last.
+template <class T, int count, int systems = 1>
 struct PolledValues {
   using Flag = Flagged<T>;
 
-  typename Flag::Seen seen[count];
+  typename Flag::Seen seen[count][systems];
 
   template <class Entries>
   KOKKOS_FORCEINLINE_FUNCTION void start(const Entries& entries) {
     for (int j = 0; j < count; ++j)
-      seen[j] = entries.is_inside[j] ? Flag::nothing() : typename Flag::Seen{};
+      for (int k = 0; k < systems; ++k)
+        seen[j][k] = entries.is_inside[j] ? Flag::nothing() : typename Flag::Seen{};
   }
   /// Looks for what is missing.
   template <class Entries>
   KOKKOS_FORCEINLINE_FUNCTION void look(const Entries& entries, const typename Flag::Word* known,
                                         std::int64_t stride) {
     for (int j = 0; j < count; ++j)
-      if (seen[j].is_empty()) seen[j] = Flag::look(known + entries.needed[j] * stride);
+      if (is_missing(j)) Flag::look(known + entries.needed[j] * stride, seen[j]);
   }
   /// Looks for all of them, also where a zero is kept for those behind the last.
   template <class Entries>
   KOKKOS_FORCEINLINE_FUNCTION void look_again(const Entries& entries,
                                               const typename Flag::Word* known) {
-    for (int j = 0; j < count; ++j) seen[j] = Flag::look(known + entries.needed[j] * Flag::words);
+    constexpr int stride = systems * Flag::words;
+    for (int j = 0; j < count; ++j) Flag::look(known + entries.needed[j] * stride, seen[j]);
   }
   KOKKOS_FORCEINLINE_FUNCTION bool are_there() const {
-    bool is_missing = false;
-    for (int j = 0; j < count; ++j) is_missing |= seen[j].is_empty();
-    return !is_missing;
+    bool missing = false;
+    for (int j = 0; j < count; ++j) missing |= is_missing(j);
+    return !missing;
   }
   /// \param continues  with the first, in place of s
   template <class Entries>
-  KOKKOS_FORCEINLINE_FUNCTION T subtract_from(T s, bool continues, const Entries& entries) const {
-    s = continues ? seen[0].value() : less(s, entries, 0);
-    for (int j = 1; j < count; ++j) s = less(s, entries, j);
-    return s;
+  KOKKOS_FORCEINLINE_FUNCTION void subtract_from(T (&s)[systems], bool continues,
+                                                 const Entries& entries) const {
+    for (int k = 0; k < systems; ++k) {
+      s[k] = continues ? seen[0][k].value() : less(s[k], entries, 0, k);
+      for (int j = 1; j < count; ++j) s[k] = less(s[k], entries, j, k);
+    }
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION bool is_missing(int j) const {
+    bool missing = false;
+    for (int k = 0; k < systems; ++k) missing |= seen[j][k].is_empty();
+    return missing;
+  }
   /// Behind the last entry, zero times zero leaves a real s as it is, but could change the sign of
   /// a complex one's zero.
   template <class Entries>
-  KOKKOS_FORCEINLINE_FUNCTION T less(const T& s, const Entries& entries, int j) const {
-    const T r = fused(-entries.value[j], seen[j].value(), s);
+  KOKKOS_FORCEINLINE_FUNCTION T less(const T& s, const Entries& entries, int j, int k) const {
+    const T r = fused(-entries.value[j], seen[j][k].value(), s);
     return is_complex_v<T> ? select(entries.is_inside[j], r, s) : r;
   }
 };
@@ -122,11 +140,13 @@ struct PolledValues {
 /// take twice the time. What comes after the entries that are waited for is loaded beforehand.
 ///
 /// \param group   rows of a slice
+/// \param s       of systems whose values lie side by side
 /// \param stride  words from the value of one row to that of the next
-template <int group, class Form, class T, class Word>
-KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::int64_t p, T s,
-                                               std::int64_t stride, const Word* known, Word* mine,
-                                               const Word* group_end) {
+template <int group, class Form, class T, int systems, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void solve_when_ready(const PackedTriangle<T>& A, std::int64_t p,
+                                                  T (&s)[systems], std::int64_t stride,
+                                                  const Word* known, Word* mine,
+                                                  const Word* group_end) {
   using Flag = Flagged<T>;
   constexpr int count = Form::polled;
   const std::int64_t place = A.place(p);
@@ -137,7 +157,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::
   const bool goes_on = Form::goes_on(A, p);
   bool continues = Form::continues(A, p);
   PolledEntries<T, count, group> entries, next;
-  PolledValues<T, count> values;
+  PolledValues<T, count, systems> values;
   entries.load(needed, value, 0, length);
   next.load(needed, value, count, length);
   values.start(entries);
@@ -148,7 +168,7 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::
     values.look(entries, known, stride);
     const auto end = group > 1 && is_done ? Flag::look(group_end) : Flag::nothing();
     if (!is_done && values.are_there()) {
-      s = values.subtract_from(s, continues, entries);
+      values.subtract_from(s, continues, entries);
       continues = false;
       i += count;
       if (i < length) {
@@ -156,7 +176,8 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::
         values.start(entries);
         next.load(needed, value, i + count, length);
       } else {
-        if (!goes_on) s = product(inverse, s);
+        if (!goes_on)
+          for (T& each : s) each = product(inverse, each);
         Flag::publish(mine, s);
         is_done = true;
       }
@@ -165,10 +186,10 @@ KOKKOS_FORCEINLINE_FUNCTION T solve_when_ready(const PackedTriangle<T>& A, std::
     }
     if (is_done && (group == 1 || !end.is_empty())) break;
   }
-  return s;
 }
 
-template <class T, bool on_host, class Form>
+/// \tparam of_thread  systems that a thread solves a row for, side by side
+template <class T, bool on_host, class Form, int of_thread = 1>
 struct SyncFreeRow {
   using Flag = Flagged<T>;
   using Word = typename Flag::Word;
@@ -179,19 +200,22 @@ struct SyncFreeRow {
   SideBySide systems;
   std::int64_t used;  // systems of the solve before
   Word *now, *next;
-  std::int64_t rows;  // that have values
+  std::int64_t rows;                   // that have values
+  ValuesSideBySide<T> near_b, near_x;  // in place of b, x
 
+  /// The k-th system and those after it; those behind the last count as zero.
   template <int group>
   KOKKOS_FORCEINLINE_FUNCTION void solve(std::int64_t p, std::int64_t last, std::int64_t k) const {
     if (k >= systems.count) return;
     const std::int32_t row = A.row[p];
-    const T s =
-        solve_when_ready<group, Form>(A, p, b[k][row], systems.width() * Flag::words, at(now, k, 0),
-                                      at(now, k, name(p)), at(now, k, name(last)));
-    if (!Form::goes_on(A, p)) x[k][row] = s;
-    Flag::clear(at(next, k, name(p)));
-    if (k == systems.count - 1)
-      for (std::int64_t j = systems.count; j < used; ++j) Flag::clear(at(next, j, name(p)));
+    T s[of_thread];
+    read_b(k, row, s);
+    solve_when_ready<group, Form>(A, p, s, systems.width() * Flag::words, at(now, k, 0),
+                                  at(now, k, name(p)), at(now, k, name(last)));
+    if (!Form::goes_on(A, p)) write_x(k, row, s);
+    clear(at(next, k, name(p)));
+    if (k + of_thread >= systems.count)
+      for (std::int64_t j = k + of_thread; j < used; j += of_thread) clear(at(next, j, name(p)));
   }
 
  private:
@@ -202,11 +226,35 @@ struct SyncFreeRow {
   KOKKOS_FORCEINLINE_FUNCTION Word* at(Word* copy, std::int64_t k, std::int64_t name) const {
     return copy + systems.index(k, name, rows) * Flag::words;
   }
+  static KOKKOS_FORCEINLINE_FUNCTION void clear(Word* to) { Flag::template clear<of_thread>(to); }
+
+  KOKKOS_FORCEINLINE_FUNCTION void read_b(std::int64_t k, std::int64_t row,
+                                          T (&s)[of_thread]) const {
+    if (of_thread > 1 && near_b.data != nullptr) {
+      const auto near = near_b.template at<of_thread>(k, row);
+      for (int j = 0; j < of_thread; ++j) s[j] = near.value[j];
+    } else {
+      for (int j = 0; j < of_thread; ++j)
+        s[j] = k + j < systems.count ? b.in_slab(k + j, row) : T(0);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void write_x(std::int64_t k, std::int64_t row,
+                                           const T (&s)[of_thread]) const {
+    if (of_thread > 1 && near_x.data != nullptr) {
+      Adjoining<T, of_thread> near;
+      for (int j = 0; j < of_thread; ++j) near.value[j] = s[j];
+      near_x.template at<of_thread>(k, row) = near;
+    } else {
+      for (int j = 0; j < of_thread; ++j)
+        if (k + j < systems.count) x.in_slab(k + j, row) = s[j];
+    }
+  }
 };
 
-template <class T, bool on_host, class Form>
+template <class T, bool on_host, class Form, int of_thread = 1>
 struct SyncFreeBody {
-  using Row = SyncFreeRow<T, on_host, Form>;
+  using Row = SyncFreeRow<T, on_host, Form, of_thread>;
+  static constexpr int systems_of_thread = of_thread;
   Row row;  // `now` is the first copy, `next` the second
 
   KOKKOS_FORCEINLINE_FUNCTION Row start(std::int32_t copy, std::int64_t used) const {

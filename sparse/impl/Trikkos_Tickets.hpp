@@ -5,8 +5,8 @@
 #define TRIKKOS_IMPL_TICKETS_HPP
 
 #include <algorithm>
-#include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_RelaxedMemory.hpp>
+#include <impl/Trikkos_SideBySide.hpp>
 
 /// \file
 /// A kernel whose rows wait for others of the same kernel. Rows are handed out in portions, in an
@@ -42,21 +42,6 @@ struct Tickets {
   }
 };
 
-/// Systems in groups of a power of two. A row's values of one group are adjacent, so that threads
-/// that solve it look at them with one access.
-struct SideBySide {
-  std::int64_t count = 1;
-  int bits = 0;  // of the number in a group
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t width() const { return std::int64_t(1) << bits; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t groups() const { return (count + width() - 1) >> bits; }
-  /// Where the value of a row is, of the k-th system.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t index(std::int64_t k, std::int64_t row,
-                                                 std::int64_t rows) const {
-    return (((k >> bits) * rows + row) << bits) + (k & (width() - 1));
-  }
-};
-
 struct IdleTeam {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member&) const {}
@@ -78,7 +63,11 @@ struct TicketKernel {
 
   /// Measured, of 32 to 1024 threads.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows_of_portion() const {
-    return is_host_v<Exec> ? team_size : team_size >> systems.bits;
+    return is_host_v<Exec> ? team_size : team_size >> thread_bits();
+  }
+  /// Of the number of threads for a row.
+  KOKKOS_FORCEINLINE_FUNCTION int thread_bits() const {
+    return systems.bits - std::bit_width(unsigned(Body::systems_of_thread)) + 1;
   }
   std::int64_t portions() const {
     return (rows + rows_of_portion() - 1) / rows_of_portion() *
@@ -101,16 +90,17 @@ struct TicketKernel {
   template <class Member>
   requires TeamMember<Member> KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const auto work = body.start(tickets->copy, tickets->used);
-    const std::int64_t groups = systems.groups(), in_group = systems.width() - 1;
+    const int bits = thread_bits();
+    const std::int64_t groups = systems.groups(), in_group = (std::int64_t(1) << bits) - 1;
     while (true) {
       const std::int64_t t = tickets->take(member);
       const std::int64_t g = t % groups, first = t / groups * rows_of_portion();
       if (first >= rows) break;
       const std::int64_t end = Kokkos::min(first + rows_of_portion(), rows);
-      const std::int64_t p = first + (member.team_rank() >> systems.bits);
-      const std::int64_t last = Kokkos::min(p | ((warp >> systems.bits) - 1), end - 1);
-      if (p < end)
-        work.template solve<warp>(p, last, (g << systems.bits) + (member.team_rank() & in_group));
+      const std::int64_t p = first + (member.team_rank() >> bits);
+      const std::int64_t last = Kokkos::min(p | ((warp >> bits) - 1), end - 1);
+      const std::int64_t k = (member.team_rank() & in_group) * Body::systems_of_thread;
+      if (p < end) work.template solve<warp>(p, last, (g << systems.bits) + k);
     }
     member.team_barrier();  // all have read `copy`
     Kokkos::single(Kokkos::PerTeam(member), [&] { tickets->finish(teams, systems.count); });
@@ -146,6 +136,7 @@ void launch_tickets(const Exec& exec, const char* label, Tickets* tickets, std::
 /// A body that needs no copies, of one system.
 template <class Row>
 struct AlwaysOneCopy {
+  static constexpr int systems_of_thread = 1;
   struct Work {
     Row row;
     template <int group>

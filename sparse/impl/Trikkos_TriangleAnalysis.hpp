@@ -23,6 +23,7 @@ template <class T, class Exec>
 class TriangleAnalysis {
   static constexpr bool on_host = is_host_v<Exec>;
   static constexpr auto function = "Trikkos::TriangularPlan";
+  static constexpr int threads_of_team = importing_threads + computing_threads;
 
  public:
   /// Waits, but not for its last kernels. Parts may have the same memory.
@@ -82,6 +83,8 @@ class TriangleAnalysis {
   // (device) or elimination (host).
   Array<std::int32_t, Exec> by_rank, rank;
   TriangularChoice choice{};
+  int systems_of_thread = 1;
+  bool brings_side_by_side = false;
   PointToPointSchedule schedule;
   PartSizes<Exec> sizes;
   PartOrder<Exec> parts;
@@ -133,25 +136,44 @@ class TriangleAnalysis {
     if constexpr (on_host)
       if (wanted == automatic || wanted == point_to_point)
         schedule = point_to_point_schedule(pattern.rows(), natural(), exec.concurrency());
+    const auto threads = static_cast<int>(exec.concurrency());
+    TriangleFacts facts{.rows = size,
+                        .levels = count,
+                        .on_host = on_host,
+                        .spin_safe = spin_safe_v<Exec>,
+                        .threads_of_part = computing_threads,
+                        .parts_at_work = threads / threads_of_team,
+                        .is_divided = is_divided(),
+                        .rhs_count = m_options.rhs_count(),
+                        .threads = threads,
+                        .speedup = schedule.speedup};
     if constexpr (spin_safe_v<Exec>)
-      if (wanted == blocked || (wanted == automatic && !on_host && count > levels_without_parts)) {
-        constexpr int team_size = importing_threads + computing_threads;
-        const std::int64_t bytes = granted_scratch<Exec>() - scratch_reserved(team_size);
-        const bool large_only = wanted == automatic && is_wide(size, count);
-        sizes = part_sizes(exec, m_of_parts, pattern, by_rank, rank,
-                           bytes / static_cast<std::int64_t>(sizeof(T)) - 1, large_only, count,
-                           found.longest);
-      }
+      if (wanted == blocked || (wanted == automatic && !on_host && count > levels_without_parts))
+        size_parts(exec, facts);
     choice = {wanted, "it was asked for"};
     if (wanted == blocked && !sizes.fit())
       choice = {sync_free, "parts of it do not fit into scratch"};
-    if (wanted == automatic) {
-      const auto threads = static_cast<int>(exec.concurrency());
-      choice = choose_triangular_algorithm(
-          {size, count, on_host, spin_safe_v<Exec>, sizes.fit(), sizes.imports, sizes.rows_of_level,
-           computing_threads, sizes.parts, threads / (computing_threads + importing_threads),
-           m_options.rhs_count(), threads, schedule.speedup});
-    }
+    if (wanted == automatic) choice = choose_triangular_algorithm(facts);
+    systems_of_thread = Impl::systems_of_thread(facts, choice.algorithm);
+    brings_side_by_side =
+        choice.algorithm == sync_free && Impl::brings_side_by_side(facts, systems_of_thread);
+  }
+
+  /// For `blocked`.
+  void size_parts(const Exec& exec, TriangleFacts& facts) {
+    constexpr auto of_value = static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t bytes = granted_scratch<Exec>() - scratch_reserved(threads_of_team);
+    const bool large_only = m_options.algorithm() == TriangularAlgorithm::automatic &&
+                            is_wide(size, facts.levels, facts.rhs_count);
+    sizes = part_sizes(exec, m_of_parts, pattern, by_rank, rank, bytes / of_value - 1, large_only,
+                       facts.levels, found.longest);
+    facts.has_parts = sizes.fit();
+    facts.imports = sizes.imports;
+    facts.rows_of_level = sizes.rows_of_level;
+    facts.parts = sizes.parts;
+    // With a zero, and what it takes to align them.
+    int& systems = facts.systems_in_scratch;
+    while (systems < 4 && 2 * systems * (sizes.slots + 2) * of_value <= bytes) systems *= 2;
   }
 
   void arrange(const Exec& exec) {

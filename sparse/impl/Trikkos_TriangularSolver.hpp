@@ -72,11 +72,15 @@ class TriangularSolver {
   std::int64_t entries_given() const { return m_entries_given; }
   std::int64_t levels() const { return static_cast<std::int64_t>(m_first.size()) - 1; }
   std::int32_t width(std::int64_t l) const { return m_first[l + 1] - m_first[l]; }
+  /// Of a solve whose right-hand sides lie apart.
   std::int64_t launches() const {
-    return algorithm() == TriangularAlgorithm::level_set ? std::int64_t(m_links.size()) : 1;
+    if (algorithm() == TriangularAlgorithm::level_set) return std::int64_t(m_links.size());
+    return m_side_by_side.extent(0) > 0 ? 3 : 1;
   }
   TriangularAlgorithm algorithm() const { return m_choice.algorithm; }
   const char* why() const { return m_choice.why; }
+  /// Right-hand sides that a thread solves a row for.
+  int of_thread() const { return m_of_thread; }
   /// Of point_to_point, as expected from its schedule; 1 where there is none.
   double speedup() const { return m_schedule.speedup; }
   const TriangularOptions& options() const { return m_options; }
@@ -103,6 +107,7 @@ class TriangularSolver {
     m_entries = a.found.entries;
     m_ignored = a.size == 0 ? 0 : a.found.stored - a.found.entries;
     m_choice = a.choice;
+    m_of_thread = a.systems_of_thread;
     m_longest = a.found.longest;
     m_slice_bits = a.slice_bits;
     m_schedule = std::move(a.schedule);
@@ -153,6 +158,7 @@ class TriangularSolver {
       f(m_report, std::int64_t(Diagnosis::words));
       f(m_words, spins() ? 2 * n * room() * Flag::words : 0);
       f(m_tickets, std::int64_t(spins()));
+      f(m_side_by_side, a.brings_side_by_side ? size() * room() : 0);
       f(m_known, on_host || spins() ? 0 : values);
       f(m_level_first, has_levels ? std::int64_t(a.levels.begin.extent(0)) : 0);
       f(m_parts.import_start, blocks ? a.sizes.parts + 1 : 0);
@@ -205,9 +211,11 @@ class TriangularSolver {
   }
   /// Values of a row that there is memory for.
   std::int64_t room() const {
-    const SideBySide systems = side_by_side(m_options.rhs_count());
-    return algorithm() == TriangularAlgorithm::sync_free ? systems.groups() * systems.width()
-                                                         : systems.count;
+    const std::int64_t count = m_options.rhs_count();
+    if (algorithm() != TriangularAlgorithm::sync_free)
+      return (count + m_of_thread - 1) / m_of_thread * m_of_thread;
+    const SideBySide systems = side_by_side(count);
+    return systems.groups() * systems.width();
   }
 
   void solve_portion(const Exec& exec, const Vectors<const T>& b, const Vectors<T>& x,
@@ -217,25 +225,15 @@ class TriangularSolver {
     switch (algorithm()) {
       case level_set:
         return solve_levels(exec, rows, m_links, m_first, m_level_first.data());
-      case sync_free: {
-        auto* const words = m_words.data();
-        auto* const other = words + m_words.extent(0) / 2;
-        const SideBySide systems = side_by_side(count);
-        const std::int64_t wanted = systems.bits > 0 ? positions() : 4 * positions() / levels();
-        return with_row_form<on_host>(m_longest, is_divided(), [&](auto form) {
-          const SyncFreeBody<T, on_host, decltype(form)> body{
-              {packed(), b, x, systems, 0, words, other, positions()}};
-          launch_tickets(exec, "Trikkos::solve::sync_free", m_tickets.data(), positions(), systems,
-                         wanted, body);
-        });
-      }
+      case sync_free:
+        return solve_sync_free(exec, b, x, count);
       case blocked:
-        return with_row_form<on_host>(m_longest, is_divided(), [&](auto form) {
-          launch_blocked(
-              exec, BlockedSolve<T, Exec, decltype(form)>{
-                        m_tickets.data(), packed(), m_parts.view(), b, x, count,
-                        m_options.rhs_count(), m_words.data(), m_worker_words.data(), m_workers});
-        });
+        return with_row_form<on_host, 2>(
+            m_longest, is_divided(), m_of_thread, [&](auto form, auto of_thread) {
+              launch_blocked(exec, BlockedSolve<T, Exec, decltype(form), of_thread>{
+                                       m_tickets.data(), packed(), m_parts.view(), b, x, count,
+                                       room(), m_words.data(), m_worker_words.data(), m_workers});
+            });
       case point_to_point:
         if constexpr (on_host) return solve_point_to_point(exec, rows, m_schedule);
         [[fallthrough]];
@@ -244,12 +242,35 @@ class TriangularSolver {
     }
   }
 
+  void solve_sync_free(const Exec& exec, const Vectors<const T>& b, const Vectors<T>& x,
+                       std::int64_t count) const {
+    auto* const words = m_words.data();
+    auto* const other = words + m_words.extent(0) / 2;
+    const SideBySide systems = side_by_side(count);
+    const std::int64_t wanted = systems.bits > 0 ? positions() : 4 * positions() / levels();
+    const bool pays = m_side_by_side.extent(0) > 0 && 2 * count > systems.width();
+    const ValuesSideBySide<T> near{m_side_by_side.data(), systems, size()}, none;
+    const auto near_b = pays && are_apart(b) ? near : none;
+    const auto near_x = pays && are_apart(x) ? near : none;
+    if (near_b.data != nullptr)
+      BringSideBySide<T, false>{b, near}.launch(exec, "Trikkos::solve::side_by_side");
+    with_row_form<on_host, 4>(m_longest, is_divided(), m_of_thread, [&](auto form, auto of_thread) {
+      const SyncFreeBody<T, on_host, decltype(form), of_thread> body{
+          {packed(), b, x, systems, 0, words, other, positions(), near_b, near_x}};
+      launch_tickets(exec, "Trikkos::solve::sync_free", m_tickets.data(), positions(), systems,
+                     wanted, body);
+    });
+    if (near_x.data != nullptr)
+      BringSideBySide<T, true>{x, near}.launch(exec, "Trikkos::solve::apart");
+  }
+
   TriangularOptions m_options;
   bool m_is_unit;
   std::int64_t m_entries_given, m_size = 0, m_entries = 0, m_ignored = 0;
   Slabs<Exec> m_memory{"plan"};
   std::vector<std::int32_t> m_first;  // of each level
   TriangularChoice m_choice{};
+  int m_of_thread = 1;  // systems that a thread solves a row for
   std::vector<LevelLink> m_links;
   PointToPointSchedule m_schedule;
   TriangleParts<Exec> m_parts;
@@ -264,7 +285,7 @@ class TriangularSolver {
   Array<T, Exec> m_value, m_inverse;
   int m_slice_bits = 0;
 
-  Array<T, Exec> m_known;
+  Array<T, Exec> m_known, m_side_by_side;
   Array<typename Flag::Word, Exec> m_words, m_worker_words;
   Array<Tickets, Exec> m_tickets;
   Array<std::int32_t, Exec> m_level_first;
