@@ -375,17 +375,9 @@ void expect_brought_side_by_side(std::int64_t count, std::int64_t rows, int bits
     }
 }
 TEST(TEST_CATEGORY, triangular_side_by_side) {
-  for (const auto& [count, bits] : {std::pair{2, 1},
-                                    {3, 2},
-                                    {4, 2},
-                                    {5, 3},
-                                    {16, 4},
-                                    {1, 4},
-                                    {9, 4},
-                                    {31, 5},
-                                    {32, 5},
-                                    {33, 5},
-                                    {70, 5}})
+  const std::pair<int, int> groups[] = {{2, 1}, {3, 2},  {4, 2},  {5, 3},  {16, 4}, {1, 4},
+                                        {9, 4}, {31, 5}, {32, 5}, {33, 5}, {70, 5}};
+  for (const auto& [count, bits] : groups)
     for (const int rows : {1, 7, 64, 129, 700}) {
       SCOPED_TRACE(std::to_string(count) + " systems of " + std::to_string(rows) + " rows");
       expect_brought_side_by_side<double, Kokkos::LayoutLeft>(count, rows, bits);
