@@ -67,7 +67,9 @@ struct TicketKernel {
   }
   /// Of the number of threads for a row.
   KOKKOS_FORCEINLINE_FUNCTION int thread_bits() const {
-    return systems.bits - std::bit_width(unsigned(Body::systems_of_thread)) + 1;
+    constexpr int of_thread = Body::systems_of_thread;
+    static_assert(of_thread == 1 || of_thread == 2 || of_thread == 4);
+    return systems.bits - of_thread / 2;
   }
   std::int64_t portions() const {
     return (rows + rows_of_portion() - 1) / rows_of_portion() *
