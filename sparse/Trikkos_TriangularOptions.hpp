@@ -78,7 +78,9 @@ class TriangularOptions {
   constexpr Transpose transpose() const { return m_transpose; }
 
   /// Right-hand sides that are solved at a time; more of them are solved one portion after the
-  /// other. `sync_free`, `blocked`, and every algorithm on a device, take memory for each
+  /// other. `sync_free`, `blocked`, and every algorithm on a device, take memory for each: one
+  /// value a row, two with `sync_free` and `blocked`, three with `sync_free` of large ones on a
+  /// device
   /// (`sync_free` for up to twice as many: for a power of two up to 32, or for whole groups of 32).
   /// A plan for many is slower with few; `automatic` chooses by it, too.
   constexpr TriangularOptions& rhs_count(std::int64_t count) {

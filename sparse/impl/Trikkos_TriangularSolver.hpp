@@ -4,6 +4,7 @@
 #ifndef TRIKKOS_IMPL_TRIANGULARSOLVER_HPP
 #define TRIKKOS_IMPL_TRIANGULARSOLVER_HPP
 
+#include <bit>
 #include <impl/Trikkos_BlockedSolve.hpp>
 #include <impl/Trikkos_TriangleAnalysis.hpp>
 
