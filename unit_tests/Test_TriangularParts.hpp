@@ -162,14 +162,14 @@ TEST(TEST_CATEGORY, triangular_large_grids) {
 
 /// Large ones of several right-hand sides, of which a device's thread has two or four, with the
 /// bits of one.
-template <class Exec>
+template <class T, class Exec>
 void expect_solved_by_fewer_threads() {
   using enum TriangularAlgorithm;
   const TimeLimit limit;
   const Exec exec;
   struct Case {
     const char* what;
-    HostTriangle<double> A;
+    HostTriangle<T> A;
     TriangularAlgorithm algorithm;
     int rhs_count, of_thread;
   };
@@ -177,9 +177,9 @@ void expect_solved_by_fewer_threads() {
     if (i >= 1 << 16)
       for (int j = 0; j < 3; ++j) add((i * 7 + j * 1001) & ((1 << 16) - 1));
   };
-  const auto wide = triangle<double>(1 << 17, half, true);
-  const auto thin = triangle<double>(400 * 400, grid_neighbours(400, 2, false), true);
-  const auto full = triangle<double>(40 * 40 * 40, grid_neighbours(40, 3, true), true);
+  const auto wide = triangle<T>(1 << 17, half, true);
+  const auto thin = triangle<T>(400 * 400, grid_neighbours(400, 2, false), true);
+  const auto full = triangle<T>(40 * 40 * 40, grid_neighbours(40, 3, true), true);
   const Case cases[] = {{"wide", wide, sync_free, 2, 2},  {"wide", wide, sync_free, 3, 4},
                         {"wide", wide, sync_free, 17, 4}, {"full", full, sync_free, 80, 2},
                         {"thin", thin, blocked, 2, 2},    {"thin", thin, blocked, 7, 4},
@@ -188,7 +188,7 @@ void expect_solved_by_fewer_threads() {
     SCOPED_TRACE(c.what + std::string(", ") + std::to_string(c.rhs_count) + ", " +
                  name(c.algorithm));
     const auto matrix = on_device<Exec>(c.A);
-    const auto b = random_vector<double>(c.A.rows());
+    const auto b = random_vector<T>(c.A.rows());
     const auto expected =
         solve(exec, TriangularPlan(exec, matrix, TriangularOptions{}.algorithm(sync_free)), b);
     EXPECT_LE(worst_row_error(c.A, Transpose::none, expected, b), 1);
@@ -205,10 +205,14 @@ void expect_solved_by_fewer_threads() {
   }
 }
 TEST(TEST_CATEGORY, triangular_fewer_threads) {
-  if constexpr (Impl::spin_safe_v<TEST_EXECSPACE> && !Impl::is_host_v<TEST_EXECSPACE>)
-    expect_solved_by_fewer_threads<TEST_EXECSPACE>();
-  else
+  if constexpr (Impl::spin_safe_v<TEST_EXECSPACE> && !Impl::is_host_v<TEST_EXECSPACE>) {
+    expect_solved_by_fewer_threads<double, TEST_EXECSPACE>();
+    expect_solved_by_fewer_threads<float, TEST_EXECSPACE>();
+    expect_solved_by_fewer_threads<Kokkos::complex<double>, TEST_EXECSPACE>();
+    expect_solved_by_fewer_threads<Kokkos::complex<float>, TEST_EXECSPACE>();
+  } else {
     GTEST_SKIP() << "a host's threads have one system";
+  }
 }
 
 TEST(TEST_CATEGORY, triangular_systems_of_thread) {
