@@ -170,9 +170,9 @@ TriangularPlan(const Exec&, const Matrix&, const TriangularOptions& = {})
 /// Solves op(A) x = b with the triangle of a plan: asynchronous, no allocation, no fence.
 ///
 /// \param exec  execution space instance; the only one used
-/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n); see `columns` for (n,
-/// nrhs) \param x     solution, shaped like b; may be b; what is in it is not read \throws
-/// std::invalid_argument for extents that do not fit
+/// \param b     right-hand side, rank 1 (n), or many, rank 2 (system, n); see `columns` for others
+/// \param x     solution, shaped like b; may be b; what is in it is not read
+/// \throws std::invalid_argument for extents that do not fit
 template <ExecutionSpace Exec, class T, class B, class X>
 void solve(const Exec& exec, const TriangularPlan<T, Exec>& plan, const B& b, const X& x) {
   Impl::check_plan_solve<T, Exec>("the plan", plan.size(), b, x);

@@ -143,8 +143,11 @@ struct PartSizes {
 ///
 /// H200: without strips n / 1024 rows, at least 256 and at most 4096, as far as the scratch goes.
 /// With n / 256 three of 9 matrices take 7 to 24 % longer (luxembourg, dftwater, ship_001), one 6 %
-/// less (igea). \param large_only  these, if their rows do not need distant ones, or none \param
-/// levels      there are \param longest     entries of a row
+/// less (igea).
+///
+/// \param large_only  these, if their rows do not need distant ones, or none
+/// \param levels      there are
+/// \param longest     entries of a row
 template <class Exec>
 PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
                            const TrianglePattern<Exec>& pattern,
