@@ -169,7 +169,7 @@ void expect_solved_by_fewer_threads() {
   const Exec exec;
   struct Case {
     const char* what;
-    HostTriangle<T> A;
+    const HostTriangle<T>& A;
     TriangularAlgorithm algorithm;
     int rhs_count, of_thread;
   };

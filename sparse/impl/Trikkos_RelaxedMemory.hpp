@@ -154,14 +154,10 @@ struct Flagged {
     for (int i = 0; i < words; ++i) r.word[i] = relaxed_load(from + i);
     return r;
   }
-  /// A NaN that looks empty, as it may come with b, is stored as another one.
   static KOKKOS_FORCEINLINE_FUNCTION void publish(Word* to, const T& value) {
-    if constexpr (words == 2) {
-      relaxed_store(to, word_of(value.real()));
-      relaxed_store(to + 1, word_of(value.imag()));
-    } else {
-      relaxed_store(to, word_of(value));
-    }
+    Word word[words];
+    take_words(value, word);
+    for (int i = 0; i < words; ++i) relaxed_store(to + i, word[i]);
   }
   static KOKKOS_FORCEINLINE_FUNCTION void clear(Word* to) {
     for (int i = 0; i < words; ++i) to[i] = Of::empty;
@@ -178,14 +174,7 @@ struct Flagged {
   template <int count>
   static KOKKOS_FORCEINLINE_FUNCTION void publish(Word* to, const T (&value)[count]) {
     Word word[count * words];
-    for (int i = 0; i < count; ++i) {
-      if constexpr (words == 2) {
-        word[2 * i] = word_of(value[i].real());
-        word[2 * i + 1] = word_of(value[i].imag());
-      } else {
-        word[i] = word_of(value[i]);
-      }
-    }
+    for (int i = 0; i < count; ++i) take_words(value[i], word + i * words);
     relaxed_store(to, word);
   }
   template <int count>
@@ -196,6 +185,15 @@ struct Flagged {
   }
 
  private:
+  static KOKKOS_FORCEINLINE_FUNCTION void take_words(const T& value, Word* word) {
+    if constexpr (words == 2) {
+      word[0] = word_of(value.real());
+      word[1] = word_of(value.imag());
+    } else {
+      word[0] = word_of(value);
+    }
+  }
+  /// A NaN that looks empty, as it may come with b, is stored as another one.
   static KOKKOS_FORCEINLINE_FUNCTION Word word_of(const Real<T>& part) {
     const Word w = Kokkos::bit_cast<Word>(part);
     return Of::is_empty(w) ? Of::nan : w;
