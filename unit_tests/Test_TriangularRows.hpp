@@ -71,18 +71,21 @@ TEST(TEST_CATEGORY, triangular_sums) {
   // one and more entries for a thread of a team, and of a scan
   for (const int size : {1, 2, 3, 1023, 1024, 1025, 16384, 16385, 70000, 140001, 1100007}) {
     std::vector<std::int32_t> counts(size), sums(size);
-    std::int32_t sum = 0;
+    std::int32_t sum = 0, most = 0;
     for (int i = 0; i < size; ++i) {
       counts[i] = i == size - 1 ? 99 : (i * 7) % 5;  // what the last one was does not matter
       sums[i] = sum;
       sum += counts[i];
+      if (i < size - 1) most = std::max(most, counts[i]);
     }
     const auto found = on_device<std::int32_t, TEST_EXECSPACE>(counts);
     const auto total = Impl::new_array<std::int64_t>(exec, "total", 1, -1);
-    Impl::sum_up(exec, found.data(), size, total.data());
+    const auto largest = Impl::new_array<std::int64_t>(exec, "largest", 1, 0);
+    Impl::sum_up(exec, found.data(), size, {total.data(), largest.data()});
     exec.fence("Test::sum_up");
     EXPECT_EQ(to_vector(found), sums) << size;
     EXPECT_EQ(to_vector(total)[0], sums.back()) << size;
+    EXPECT_EQ(to_vector(largest)[0], most) << size;
   }
 }
 /// Of one thread a row and of several, either way, whatever is left out or stored twice; the last
@@ -268,20 +271,21 @@ class LikeDevice {
     if (rows.are_divided()) {
       m_row = Impl::new_array<std::int32_t>(exec, "row", n);
       m_kind = Impl::new_array<unsigned char>(exec, "kind", n);
-      for_positions(Impl::PlaceSegments{m_pattern.rows(), m_pattern.shape.natural(),
+      for_positions(Impl::PlaceSegments{n, m_pattern.rows(), m_pattern.shape.natural(),
                                         rows.segments.row_of.data(), m_order.row.data(),
                                         m_row.data(), m_kind.data()});
     }
     m_length = Impl::new_array<std::int32_t>(exec, "length", n);
-    for_positions(Impl::MeasureRows{m_pattern.rows(), m_order.row.data(), m_length.data()});
     m_slice = Impl::new_array<std::int64_t>(exec, "slice", n + 1, std::int64_t(0));
-    for_positions(Impl::MeasureSlices{m_length.data(), n, 0, m_slice.data()});
+    Impl::measure_slices(
+        exec, {m_pattern.rows(), m_order.row.data(), n, 0, 0, m_length.data(), m_slice.data()});
     Impl::sum_up(exec, m_slice.data(), n + 1);
     exec.fence("Test::slices");
     m_needed = Impl::new_array<std::int32_t>(exec, "needed", m_slice(n));
     m_value = Impl::new_array<T>(exec, "value", m_slice(n));
     m_inverse = Impl::new_array<T>(exec, "inverse", n);
-    for_positions(Impl::PackPattern<T, Impl::PositionOfRow>{packed(),
+    for_positions(Impl::PackPattern<T, Impl::PositionOfRow>{n,
+                                                            packed(),
                                                             m_pattern.rows(),
                                                             m_order.row.data(),
                                                             {m_order.position.data()},

@@ -29,7 +29,9 @@ struct RowsOfTriangle {
     const auto rank = by_level(exec, memory, pattern).position;
     Kokkos::parallel_for("Test::sort_rows", Trikkos::Impl::range(exec, A.rows()),
                          Trikkos::Impl::SortRows{pattern.rows(), rank.data()});
-    segments = Trikkos::Impl::divide_rows(exec, memory, pattern);
+    const auto first = Trikkos::Impl::count_segments(exec, memory, pattern);
+    const auto count = fetch(exec, pattern.findings.data(), "Test::RowsOfTriangle").segments;
+    segments = Trikkos::Impl::divide_rows(exec, memory, pattern, first, count);
     exec.fence("Test::RowsOfTriangle");
   }
   bool are_divided() const { return segments.row_of.extent(0) > 0; }

@@ -51,31 +51,49 @@ struct InvertOrder {
   }
 };
 
-/// Entries of the row at each position, without the diagonal, which is last.
-struct MeasureRows {
+/// Entries of the row at each position, without the diagonal, which is last; the places that each
+/// slice takes.
+struct MeasureSlices {
   TriangleRows rows;
   const std::int32_t* row;
-  std::int32_t* length;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t p) const {
-    length[p] = static_cast<std::int32_t>(rows.needed_entries(row[p]));
-  }
-};
-
-struct MeasureSlices {
-  const std::int32_t* length;
   std::int64_t n;
   int slice_bits;
+  std::int64_t slices_of_team;
+  std::int32_t* length;
   std::int64_t* slice;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t q) const {
-    const std::int64_t begin = q << slice_bits;
-    const std::int64_t end = Kokkos::min(begin + (std::int64_t(1) << slice_bits), n);
-    std::int32_t longest = 0;
-    for (std::int64_t p = begin; p < end; ++p) longest = Kokkos::max(longest, length[p]);
-    slice[q] = std::int64_t(longest) << slice_bits;
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t slices = (n + (std::int64_t(1) << slice_bits) - 1) >> slice_bits;
+    const std::int64_t first = member.league_rank() * slices_of_team,
+                       last = Kokkos::min(first + slices_of_team, slices);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, first, last), [&](std::int64_t q) {
+      const std::int64_t begin = q << slice_bits;
+      const std::int64_t end = Kokkos::min(begin + (std::int64_t(1) << slice_bits), n);
+      std::int32_t longest = 0;
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(member, begin, end),
+          [&](std::int64_t p, std::int32_t& most) {
+            length[p] = static_cast<std::int32_t>(rows.needed_entries(row[p]));
+            most = Kokkos::max(most, length[p]);
+          },
+          Kokkos::Max<std::int32_t>(longest));
+      Kokkos::single(Kokkos::PerThread(member),
+                     [&] { slice[q] = std::int64_t(longest) << slice_bits; });
+    });
   }
 };
+/// Asynchronous.
+template <class Exec>
+void measure_slices(const Exec& exec, MeasureSlices kernel) {
+  constexpr int warp = is_host_v<Exec> ? 1 : 32, threads = is_host_v<Exec> ? 1 : 4;
+  constexpr std::int64_t of_host = 256;
+  kernel.slices_of_team = is_host_v<Exec> ? of_host : threads;
+  const std::int64_t rows_of_team = kernel.slices_of_team << kernel.slice_bits;
+  const auto teams = static_cast<int>((kernel.n + rows_of_team - 1) / rows_of_team);
+  Kokkos::parallel_for("Trikkos::TriangularPlan::measure_slices",
+                       light(Kokkos::TeamPolicy<Exec>(exec, teams, threads, warp)), kernel);
+}
 
 /// What a row calls those that it needs: their numbers, or positions.
 struct NumberOfRow {
@@ -92,6 +110,7 @@ struct PositionOfRow {
 
 template <class T, class Name>
 struct PackPattern {
+  std::int64_t count;  // of positions
   PackedTriangle<T> A;
   TriangleRows rows;
   const std::int32_t* row;  // or segment, at a position
@@ -99,6 +118,7 @@ struct PackPattern {
   std::int32_t* needed;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    if (p >= count) return;
     const std::int32_t r = row[p];
     const std::int64_t start = rows.start[r], place = A.place(p), stride = A.stride();
     for (std::int32_t k = 0; k < A.length[p]; ++k)
@@ -107,6 +127,15 @@ struct PackPattern {
 };
 
 // ---- values
+
+/// As a loop among others.
+struct ResetOnce {
+  Diagnosis diagnosis;
+  std::int64_t count = 1;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i == 0) diagnosis.reset();
+  }
+};
 
 template <class T>
 struct PackValues {

@@ -105,10 +105,14 @@ auto all_of(const First& first, const Rest&... rest) {
   return Both<First, decltype(all_of(rest...))>{first, all_of(rest...)};
 }
 
+/// Loops, each of which ends itself after `count` items.
+template <class Exec, class... Loop>
+void launch_all(const Exec& exec, const char* label, const Loop&... loops) {
+  Kokkos::parallel_for(label, range(exec, std::max({loops.count...})), all_of(loops...));
+}
 template <class Exec, class... T>
 void fill(const Exec& exec, const Fill<T>&... fills) {
-  Kokkos::parallel_for("Trikkos::TriangularPlan::fill", range(exec, std::max({fills.count...})),
-                       all_of(fills...));
+  launch_all(exec, "Trikkos::TriangularPlan::fill", fills...);
 }
 
 /// An array with memory of its own.

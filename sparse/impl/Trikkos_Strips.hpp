@@ -58,9 +58,10 @@ StripOrder order_strips(const Exec& exec, Slabs<Exec>& memory, RowOrder natural,
 /// From which level to which the rows of each part are.
 struct PartLevels {
   std::int32_t *first, *last;
-  KOKKOS_FORCEINLINE_FUNCTION void take(std::int64_t part, std::int32_t level) const {
-    if (level < relaxed_load(first + part)) Kokkos::atomic_min(first + part, level);
-    if (level > relaxed_load(last + part)) Kokkos::atomic_max(last + part, level);
+  KOKKOS_FORCEINLINE_FUNCTION void take(std::int64_t part, std::int32_t lowest,
+                                        std::int32_t highest) const {
+    if (lowest < relaxed_load(first + part)) Kokkos::atomic_min(first + part, lowest);
+    if (highest > relaxed_load(last + part)) Kokkos::atomic_max(last + part, highest);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count(std::int64_t part) const {
     return std::int64_t(last[part]) - first[part] + 1;
@@ -89,7 +90,7 @@ struct CollectLevels {
   PartLevels levels;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
     const std::int64_t part = spread.part(i), e = (part * spread.items + spread.item(i)) * step;
-    if (e < natural.n) levels.take(part, level[natural[e]]);
+    if (e < natural.n) levels.take(part, level[natural[e]], level[natural[e]]);
   }
 };
 struct SumLevels {

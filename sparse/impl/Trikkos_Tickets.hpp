@@ -42,11 +42,6 @@ struct Tickets {
   }
 };
 
-struct IdleTeam {
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void operator()(const Member&) const {}
-};
-
 /// Body: `start(copy, used)` gives what solves: `solve<group>(p, last, k)` row p of system k, where
 /// the rows up to `last` are solved in lockstep by threads of one warp. A device's teams call it
 /// for all of a group, also where it has fewer systems.

@@ -26,26 +26,30 @@ class TriangleAnalysis {
   static constexpr int threads_of_team = importing_threads + computing_threads;
 
  public:
-  /// Waits, but not for its last kernels. Parts may have the same memory.
+  /// Waits, but not for its last kernels.
   template <class Matrix>
   TriangleAnalysis(const Exec& exec, const Matrix& A, const TriangularOptions& options,
-                   Slabs<Exec>& memory, Slabs<Exec>& of_parts)
-      : m_options(options), m_memory(memory), m_of_parts(of_parts), size(A.rows()) {
+                   Slabs<Exec>& memory)
+      : m_options(options), m_memory(memory), size(A.rows()) {
     expect_csr_extents(function, A);
     m_memory.reserve(exec, expected_bytes(size, A.entries.extent(0), options));
     pattern = new_pattern(exec, m_memory,
                           {size, A.uplo == Uplo::lower, A.diag == Diag::unit,
                            m_options.transpose() != Transpose::none});
     const auto row_map = copied_row_map(exec, m_memory, A, pattern.findings.data());
-    const CsrPattern given{row_map.data(), columns_of(A)};
+    const auto stored = static_cast<std::int64_t>(A.entries.extent(0));
+    const CsrPattern given{row_map.data(), columns_of(A), stored};
     count_entries(exec, pattern, given);
     read_findings(exec);
     expect_matrix(exec, function, A, row_map, found);
-    fill_rows(exec, m_memory, pattern, given, found.entries);
+    fill_rows(exec, m_memory, pattern, given, found);
+    const bool may_divide = !on_host && found.longest_with > SegmentOrder::most;
+    const auto first_segment =
+        may_divide ? count_segments(exec, m_memory, pattern) : Array<std::int64_t, Exec>{};
     find_levels(exec, m_memory, pattern, given);
     read_findings(exec);
     levels = order_by_level(exec, m_memory, natural(), pattern.level, found.last_level);
-    rank_rows(exec);
+    rank_rows(exec, first_segment);
     choose(exec);
     arrange(exec);
     measure(exec);
@@ -71,7 +75,6 @@ class TriangleAnalysis {
  private:
   TriangularOptions m_options;
   Slabs<Exec>& m_memory;
-  Slabs<Exec>& m_of_parts;
 
  public:
   std::int64_t size;
@@ -102,7 +105,7 @@ class TriangleAnalysis {
 
   /// Rows, or segments where some are long, and their entries, in the order in which they are
   /// summed up.
-  void rank_rows(const Exec& exec) {
+  void rank_rows(const Exec& exec, const Array<std::int64_t, Exec>& first_segment) {
     if constexpr (on_host) {
       by_rank = rank = natural_order(exec);
       return;
@@ -111,7 +114,7 @@ class TriangleAnalysis {
       rank = levels.position;
       sort_rows(exec, pattern, static_cast<const std::int32_t*>(rank.data()));
       if (!may_spin() || found.longest <= SegmentOrder::most) return;
-      const auto segments = divide_rows(exec, m_memory, pattern);
+      const auto segments = divide_rows(exec, m_memory, pattern, first_segment, found.segments);
       if (segments.row_of.extent(0) == 0) return;
       pattern = segments.pattern;
       row_of = segments.row_of;
@@ -165,7 +168,7 @@ class TriangleAnalysis {
     const std::int64_t bytes = granted_scratch<Exec>() - scratch_reserved(threads_of_team);
     const bool large_only = m_options.algorithm() == TriangularAlgorithm::automatic &&
                             is_wide(size, facts.levels, facts.rhs_count);
-    sizes = part_sizes(exec, m_of_parts, pattern, by_rank, rank, bytes / of_value - 1, large_only,
+    sizes = part_sizes(exec, m_memory, pattern, by_rank, rank, bytes / of_value - 1, large_only,
                        facts.levels, found.longest);
     facts.has_parts = sizes.fit();
     facts.imports = sizes.imports;
@@ -182,12 +185,10 @@ class TriangleAnalysis {
     if constexpr (spin_safe_v<Exec>)
       if (choice.algorithm == blocked) {
         row = array<std::int32_t>(exec, positions());
-        parts = order_parts(exec, m_memory, m_of_parts, pattern, sizes, by_rank, rank, row, length);
+        parts = order_parts(exec, m_memory, pattern.shape.n, sizes, by_rank, rank, row);
         return;
       }
     row = order_of_rows(exec);
-    Kokkos::parallel_for("Trikkos::TriangularPlan::measure", range(exec, positions()),
-                         MeasureRows{pattern.rows(), row.data(), length.data()});
   }
   /// Except for `blocked`.
   Array<std::int32_t, Exec> order_of_rows(const Exec& exec) {
@@ -213,18 +214,18 @@ class TriangleAnalysis {
   /// Slices, and how many places they have.
   void measure(const Exec& exec) {
     slice_bits = on_host ? 0 : 5;
-    measure_slices(exec);
+    measure_slices_of(exec);
     // One long row in a slice may cost a lot of memory. Segments are short.
     if (spins() || found.places <= 2 * pattern.entries + 32) return;
     slice_bits = 0;
-    measure_slices(exec);
+    measure_slices_of(exec);
   }
-  void measure_slices(const Exec& exec) {
+  void measure_slices_of(const Exec& exec) {
     const std::int64_t slices = (positions() + (std::int64_t(1) << slice_bits) - 1) >> slice_bits;
     slice = array<std::int64_t>(exec, slices + 1);
-    Kokkos::parallel_for("Trikkos::TriangularPlan::measure_slices", range(exec, slices),
-                         MeasureSlices{length.data(), positions(), slice_bits, slice.data()});
-    sum_up(exec, slice.data(), slices + 1, &pattern.findings.data()->places);
+    measure_slices(exec, {pattern.rows(), row.data(), positions(), slice_bits, 0, length.data(),
+                          slice.data()});
+    sum_up(exec, slice.data(), slices + 1, {&pattern.findings.data()->places});
     found.places = fetch(exec, &pattern.findings.data()->places, function);
   }
 };

@@ -251,10 +251,13 @@ void levels_by_pulling(const Exec& exec, const TrianglePattern<Exec>& pattern,
   constexpr int teams_of_multiprocessor = 1;
 #endif
   using Bounds = Kokkos::LaunchBounds<kernel.team_size, teams_of_multiprocessor>;
+  // Scratch of level 1 is not used: until a kernel has asked for some, Kokkos' CUDA backend
+  // allocates for each launch of teams, and solves must not.
   Kokkos::parallel_for(
       "Trikkos::TriangularPlan::levels",
       light(Kokkos::TeamPolicy<Exec, Bounds>(exec, kernel.teams, kernel.team_size)
-                .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(kernel.scratch_bytes())))),
+                .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(kernel.scratch_bytes())))
+                .set_scratch_size(1, Kokkos::PerTeam(8))),
       kernel);
 }
 

@@ -59,11 +59,16 @@ struct TriangleParts {
 /// For each part a set of ranks, those of the rows that it imports: hash tables of one size.
 struct ImportSets {
   static constexpr std::int32_t none = -1, overflow = 1 << 30;
+  // Between counts: in one line of a cache they take longer than all else.
+  static constexpr std::int64_t stride = 32;
 
   std::int32_t* cell;
   std::int32_t* count;  // of the ranks of each set
   int bits;             // of the number of cells of a set
 
+  KOKKOS_FORCEINLINE_FUNCTION std::int32_t* count_of(std::int64_t part) const {
+    return count + part * stride;
+  }
   KOKKOS_FORCEINLINE_FUNCTION void insert(std::int64_t part, std::int32_t rank) const {
     const std::uint32_t cells = std::uint32_t(1) << bits;
     std::int32_t* const set = cell + (part << bits);
@@ -72,56 +77,115 @@ struct ImportSets {
       std::int32_t found = relaxed_load(set + at);
       if (found == none) {
         found = Kokkos::atomic_compare_exchange(set + at, none, rank);
-        if (found == none) return Kokkos::atomic_inc(count + part);
+        if (found == none) return Kokkos::atomic_inc(count_of(part));
       }
       if (found == rank) return;
-      if (relaxed_load(count + part) > static_cast<std::int32_t>(cells / 2)) return;  // too large
+      if (relaxed_load(count_of(part)) > static_cast<std::int32_t>(cells / 2)) return;  // too large
     }
-    Kokkos::atomic_max(count + part, overflow);
+    Kokkos::atomic_max(count_of(part), overflow);
   }
 };
 
+/// Warps, of neighbouring rows of a part each.
 struct CollectImports {
+  static constexpr int warp = SpreadOverParts::warp;
+
   TriangleRows rows;
   StripOrder order;
   const std::int32_t *rank, *level;
-  SpreadOverParts spread;  // of those that are looked at: every step-th
+  SpreadOverParts spread;  // threads, of those that are looked at: every step-th
   std::int64_t step;
+  int bits;  // of the number of threads for a row
   ImportSets sets;
   PartLevels levels;
+  std::int64_t warps_of_team;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const std::int64_t part = spread.part(i) * step + step / 2, rows_of_part = spread.items;
-    const std::int64_t e = part * rows_of_part + spread.item(i);
-    if (e >= order.natural.n) return;
-    const std::int32_t row = order[e];
-    levels.take(part, level[row]);
-    for (std::int64_t k = rows.start[row]; k < rows.start[row + 1]; ++k) {
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const std::int64_t first = member.league_rank() * warps_of_team,
+                       last = Kokkos::min(first + warps_of_team, warps());
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, first, last), [&](std::int64_t w) {
+      const std::int64_t part = spread.part(w * warp) * step + step / 2;
+      const auto lanes = Kokkos::ThreadVectorRange(member, warp);
+      Kokkos::parallel_for(lanes, [&](std::int64_t lane) {
+        const std::int64_t item = spread.item(w * warp + lane);
+        for_row(part, item, [&](std::int32_t row) { collect(part, item, row); });
+      });
+      Kokkos::MinMaxScalar<std::int32_t> found;
+      Kokkos::parallel_reduce(
+          lanes,
+          [&](std::int64_t lane, Kokkos::MinMaxScalar<std::int32_t>& some) {
+            for_row(part, spread.item(w * warp + lane), [&](std::int32_t row) {
+              some.min_val = Kokkos::min(some.min_val, level[row]);
+              some.max_val = Kokkos::max(some.max_val, level[row]);
+            });
+          },
+          Kokkos::MinMax<std::int32_t>(found));
+      Kokkos::single(Kokkos::PerThread(member),
+                     [&] { levels.take(part, found.min_val, found.max_val); });
+    });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t warps() const { return spread.count() / warp; }
+
+ private:
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void for_row(std::int64_t part, std::int64_t item, const F& f) const {
+    const std::int64_t e = part * (spread.items >> bits) + (item >> bits);
+    if (e < order.natural.n) f(order[e]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void collect(std::int64_t part, std::int64_t item,
+                                           std::int32_t row) const {
+    const std::int64_t threads = std::int64_t(1) << bits, rows_of_part = spread.items >> bits;
+    for (std::int64_t k = rows.start[row] + item % threads; k < rows.start[row + 1]; k += threads) {
       const std::int32_t j = rows.needed[k];
       if (order.place_of(j) / rows_of_part != part) sets.insert(part, rank[j]);
     }
   }
 };
+template <class Exec>
+void launch(const Exec& exec, CollectImports kernel) {
+  constexpr int warp = is_host_v<Exec> ? 1 : CollectImports::warp,
+                threads = is_host_v<Exec> ? 1 : 4;
+  constexpr std::int64_t of_host = 8;
+  kernel.warps_of_team = is_host_v<Exec> ? of_host : threads;
+  const auto teams =
+      static_cast<int>((kernel.warps() + kernel.warps_of_team - 1) / kernel.warps_of_team);
+  Kokkos::parallel_for("Trikkos::TriangularPlan::collect_imports",
+                       light(Kokkos::TeamPolicy<Exec>(exec, teams, threads, warp)), kernel);
+}
 
 /// Where the imports of parts begin, from how many there are; the slots of the largest part; the
-/// levels of all parts.
+/// levels of all parts. One team.
 struct PlaceParts {
+  static constexpr int threads = 512;  // of a device
+
   PartsView parts;
   PartLevels levels;
+  ImportSets sets;
   std::int32_t* import_start;
   TriangleFindings* findings;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t q, std::int64_t& sum, bool is_final) const {
-    const bool is_last = q == parts.parts;
-    const std::int32_t here = is_last ? 0 : import_start[q];
-    if (is_final) import_start[q] = static_cast<std::int32_t>(sum);
-    if (is_final && is_last) findings->imports = sum;
-    if (is_final && !is_last && levels.last[q] >= 0) {  // it was looked at
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    Kokkos::parallel_scan(Kokkos::TeamThreadRange(member, parts.parts + 1),
+                          [&](std::int64_t q, std::int64_t& sum, bool is_final) {
+                            const std::int64_t here = q == parts.parts ? 0 : *sets.count_of(q);
+                            if (is_final) place(q, sum, here);
+                            sum += here;
+                          });
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void place(std::int64_t q, std::int64_t start,
+                                         std::int64_t imports) const {
+    import_start[q] = static_cast<std::int32_t>(start);
+    if (q == parts.parts) {
+      findings->imports = start;
+    } else if (levels.last[q] >= 0) {  // it was looked at
       Kokkos::atomic_add(&findings->part_levels, levels.count(q));
-      if (relaxed_load(&findings->slots) < parts.rows(q) + here)
-        Kokkos::atomic_max(&findings->slots, parts.rows(q) + here);
+      if (relaxed_load(&findings->slots) < parts.rows(q) + imports)
+        Kokkos::atomic_max(&findings->slots, parts.rows(q) + imports);
     }
-    sum += here;
   }
 };
 
@@ -133,10 +197,10 @@ struct PartSizes {
   double rows_of_level = 0;  // in a part, in the mean
   int bits = 0;
   StripOrder order{};
-  Array<std::int32_t, Exec> cell, import_start;
+  Array<std::int32_t, Exec> cell, count, import_start;
 
   bool fit() const { return slots > 0; }
-  ImportSets sets() const { return {cell.data(), import_start.data(), bits}; }
+  ImportSets sets() const { return {cell.data(), count.data(), bits}; }
 };
 
 /// The largest parts with as few rows whose values fit into so many slots. Waits.
@@ -157,6 +221,8 @@ PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
   constexpr std::int64_t least = 256, most = 4096;
   const std::int64_t n = pattern.shape.n;
   TriangleFindings* const findings = pattern.findings.data();
+  constexpr int most_bits = is_host_v<Exec> ? 0 : 3;
+  const int bits = std::min(bits_of_row(n, pattern.entries, longest), most_bits);
   PartSizes<Exec> r;
   // Whether r is the answer: parts of so many rows, or none.
   const auto settles = [&](std::int64_t rows_of_part, std::int64_t parts_of_strip) {
@@ -177,27 +243,28 @@ PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
     const std::int64_t cells = r.parts << r.bits;
     if (static_cast<std::int64_t>(r.cell.extent(0)) < cells) {
       // With what `order_parts` makes of them: half of the cells remain free.
-      memory.reserve(exec, memory.template bytes_of<std::int32_t>(cells + cells / 2 +
-                                                                  4 * (r.parts + 1) + 512));
+      memory.reserve(exec, memory.template bytes_of<std::int32_t>(cells + cells / 2 + n +
+                                                                  40 * (r.parts + 1) + 512));
       r.cell = memory.template array<std::int32_t>(exec, cells);
     }
+    r.count = memory.template array<std::int32_t>(exec, r.parts * ImportSets::stride);
     r.import_start = memory.template array<std::int32_t>(exec, r.parts + 1);
     const auto first = memory.template array<std::int32_t>(exec, r.parts),
                last = memory.template array<std::int32_t>(exec, r.parts);
     const PartLevels part_levels{first.data(), last.data()};
     const auto look = [&](std::int64_t step) {
-      fill(exec, Fill<std::int32_t>{r.cell.data(), cells, ImportSets::none},
-           filled(r.import_start, 0), filled(first, std::numeric_limits<std::int32_t>::max()),
-           filled(last, -1), Fill<std::int64_t>{&findings->slots, 1, 0},
+      fill(exec, Fill<std::int32_t>{r.cell.data(), cells, ImportSets::none}, filled(r.count, 0),
+           filled(first, std::numeric_limits<std::int32_t>::max()), filled(last, -1),
+           Fill<std::int64_t>{&findings->slots, 1, 0},
            Fill<std::int64_t>{&findings->part_levels, 1, 0});
-      const SpreadOverParts spread{(r.parts + step - 1 - step / 2) / step, rows_of_part};
-      Kokkos::parallel_for(
-          "Trikkos::TriangularPlan::collect_imports", range(exec, spread.count()),
-          CollectImports{pattern.rows(), r.order, rank.data(), pattern.level.data(), spread, step,
-                         r.sets(), part_levels});
+      const SpreadOverParts spread{(r.parts + step - 1 - step / 2) / step, rows_of_part << bits};
+      launch(exec, CollectImports{pattern.rows(), r.order, rank.data(), pattern.level.data(),
+                                  spread, step, bits, r.sets(), part_levels, 0});
       const PartsView parts{n, rows_of_part, r.parts, 0, nullptr, nullptr, nullptr};
-      Kokkos::parallel_scan("Trikkos::TriangularPlan::place_parts", range(exec, r.parts + 1),
-                            PlaceParts{parts, part_levels, r.import_start.data(), findings});
+      Kokkos::parallel_for(
+          "Trikkos::TriangularPlan::place_parts",
+          light(Kokkos::TeamPolicy<Exec>(exec, 1, is_host_v<Exec> ? 1 : PlaceParts::threads)),
+          PlaceParts{parts, part_levels, r.sets(), r.import_start.data(), findings});
       return fetch(exec, findings, "Trikkos::TriangularPlan::slots");
     };
     const auto fits = [&](const TriangleFindings& found) {
@@ -205,7 +272,7 @@ PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
     };
     // Where all of them take longer than to wait for some, these may be enough to see that parts
     // are too large, or of no use.
-    constexpr std::int64_t step = 16, worth_it = 1 << 17;
+    constexpr std::int64_t step = 16, worth_it = 1 << 18;
     if (n >= worth_it) {
       const TriangleFindings found = look(step);
       if (!fits(found)) return false;
@@ -232,68 +299,68 @@ PartSizes<Exec> part_sizes(const Exec& exec, Slabs<Exec>& memory,
 
 // ---- the parts
 
-/// Ranks of the rows, part by part.
-struct RankRows {
-  StripOrder order;
-  const std::int32_t* rank;
-  std::int32_t* to;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t e) const { to[e] = rank[order[e]]; }
-};
-
-/// Those that a set has, anywhere in its part's place.
-struct ListImports {
-  ImportSets sets;
-  SpreadOverParts spread;
-  const std::int32_t* import_start;
-  std::int32_t* next;  // 0 for each part
-  std::int32_t* import_rank;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    const std::int64_t part = spread.part(i);
-    const std::int32_t found = sets.cell[(part << sets.bits) + spread.item(i)];
-    if (found == ImportSets::none) return;
-    import_rank[import_start[part] + Kokkos::atomic_fetch_add(next + part, 1)] = found;
-  }
-};
-
-/// A team for each part: the ranks of its rows, and of those that it imports.
+/// A team for each part: its rows and those that it imports, sorted by rank. They are sorted where
+/// a team is fast, in scratch.
 template <class Exec>
-struct SortParts {
+struct ArrangePart {
+  static constexpr int threads = is_host_v<Exec> ? 1 : 256;
+
   PartsView parts;
-  const std::int32_t* import_start;
-  std::int32_t *row_rank, *import_rank;
+  StripOrder order;
+  ImportSets sets;
+  const std::int32_t *by_rank, *rank;
+  std::int32_t *row, *position, *import_rank;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t q = member.league_rank();
-    const std::int32_t start = import_start[q];
-    sort(member, row_rank + q * parts.rows_of_part, parts.rows(q));
-    sort(member, import_rank + start, import_start[q + 1] - start);
+    std::int32_t* const count = team_scratch<std::int32_t>(member);
+    std::int32_t* const ranks = count + 1;
+    const std::int64_t q = member.league_rank(), first = q * parts.rows_of_part;
+    const std::int64_t own = parts.rows(q);
+    for_all(member, own, [&](std::int64_t i) { ranks[i] = rank[order[first + i]]; });
+    sort(member, ranks, own);
+    for_all(member, own, [&](std::int64_t i) {
+      const std::int32_t r = by_rank[ranks[i]];
+      row[first + i] = r;
+      position[r] = static_cast<std::int32_t>(first + i);
+    });
+
+    Kokkos::single(Kokkos::PerTeam(member), [&] { *count = 0; });
+    member.team_barrier();
+    const std::int64_t cells = std::int64_t(1) << sets.bits;
+    for_all(member, cells, [&](std::int64_t i) {
+      const std::int32_t found = sets.cell[q * cells + i];
+      if (found != ImportSets::none) ranks[Kokkos::atomic_fetch_add(count, 1)] = found;
+    });
+    sort(member, ranks, *count);
+    for_all(member, *count,
+            [&](std::int64_t i) { import_rank[parts.import_start[q] + i] = ranks[i]; });
   }
+  int scratch_bytes() const { return static_cast<int>((parts.slots + 2) * sizeof(std::int32_t)); }
 
  private:
-  using View = Kokkos::View<std::int32_t*, Exec, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION static void sort(const Member& member, std::int32_t* rank,
-                                          std::int64_t count) {
-    Kokkos::Experimental::sort_team(member, View(rank, count));
+  template <class Member, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static void for_all(const Member& member, std::int64_t count,
+                                                  const F& f) {
+    for (std::int64_t i = member.team_rank(); i < count; i += threads) f(i);
+    member.team_barrier();
   }
-};
-
-struct PlaceRows {
-  const std::int32_t *row_rank, *by_rank;
-  std::int32_t *row, *position;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t p) const {
-    row[p] = by_rank[row_rank[p]];
-    position[row[p]] = static_cast<std::int32_t>(p);
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION static void sort(const Member& member, std::int32_t* from,
+                                          std::int64_t count) {
+    using View = Kokkos::View<std::int32_t*, Exec, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    Kokkos::Experimental::sort_team(member, View(from, count));
+    member.team_barrier();
   }
 };
 
 struct PlaceImports {
+  std::int64_t count;
   const std::int32_t *import_rank, *by_rank, *position;
   std::int32_t* import_position;
   unsigned char* is_exported;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    if (i >= count) return;
     const std::int32_t p = position[by_rank[import_rank[i]]];
     import_position[i] = p;
     is_exported[p] = 1;
@@ -329,44 +396,36 @@ struct SlotOfRow {
 /// The order of rows in parts, while it is being made.
 template <class Exec>
 struct PartOrder {
-  Array<std::int32_t, Exec> row_rank, import_rank, position;
+  Array<std::int32_t, Exec> import_rank, position;
 };
 
-/// \param of_parts     memory that \ref part_sizes took its sets from, and left room in
-/// \param by_rank      rows in an order in which no row needs one behind it
-/// \param rank         of each row there
-/// \param[out] row     at each position
-/// \param[out] length  its entries
+/// \param n        rows
+/// \param by_rank  these in an order in which no row needs one behind it
+/// \param rank     of each row there
+/// \param[out] row  at each position
 template <class Exec>
-PartOrder<Exec> order_parts(const Exec& exec, Slabs<Exec>& memory, Slabs<Exec>& of_parts,
-                            const TrianglePattern<Exec>& pattern, const PartSizes<Exec>& sizes,
-                            const Array<std::int32_t, Exec>& by_rank,
+PartOrder<Exec> order_parts(const Exec& exec, Slabs<Exec>& memory, std::int64_t n,
+                            const PartSizes<Exec>& sizes, const Array<std::int32_t, Exec>& by_rank,
                             const Array<std::int32_t, Exec>& rank,
-                            const Array<std::int32_t, Exec>& row,
-                            const Array<std::int32_t, Exec>& length) {
-  const std::int64_t n = pattern.shape.n;
-  const auto array = [&](Slabs<Exec>& from, std::int64_t count) {
-    return from.template array<std::int32_t>(exec, count);
+                            const Array<std::int32_t, Exec>& row) {
+  const auto array = [&](std::int64_t count) {
+    return memory.template array<std::int32_t>(exec, count);
   };
-  const PartOrder<Exec> r{array(memory, n), array(of_parts, sizes.imports), array(memory, n)};
-  const auto next = array(of_parts, sizes.parts);
+  const PartOrder<Exec> r{array(sizes.imports), array(n)};
+  const ArrangePart<Exec> kernel{{n, sizes.rows_of_part, sizes.parts, sizes.slots,
+                                  sizes.import_start.data(), nullptr, nullptr},
+                                 sizes.order,
+                                 sizes.sets(),
+                                 by_rank.data(),
+                                 rank.data(),
+                                 row.data(),
+                                 r.position.data(),
+                                 r.import_rank.data()};
   Kokkos::parallel_for(
-      "Trikkos::TriangularPlan::rank_rows", range(exec, n),
-      all_of(RankRows{sizes.order, rank.data(), r.row_rank.data()}, filled(next, 0)));
-  const SpreadOverParts cells{sizes.parts, std::int64_t(1) << sizes.bits};
-  Kokkos::parallel_for("Trikkos::TriangularPlan::list_imports", range(exec, cells.count()),
-                       ListImports{sizes.sets(), cells, sizes.import_start.data(), next.data(),
-                                   r.import_rank.data()});
-  constexpr int team_size = is_host_v<Exec> ? 1 : 256;
-  const PartsView parts{n, sizes.rows_of_part, sizes.parts, sizes.slots, nullptr, nullptr, nullptr};
-  Kokkos::parallel_for(
-      "Trikkos::TriangularPlan::sort_parts",
-      light(Kokkos::TeamPolicy<Exec>(exec, static_cast<int>(sizes.parts), team_size)),
-      SortParts<Exec>{parts, sizes.import_start.data(), r.row_rank.data(), r.import_rank.data()});
-  Kokkos::parallel_for(
-      "Trikkos::TriangularPlan::place_rows", range(exec, n),
-      all_of(PlaceRows{r.row_rank.data(), by_rank.data(), row.data(), r.position.data()},
-             MeasureRows{pattern.rows(), row.data(), length.data()}));
+      "Trikkos::TriangularPlan::arrange_parts",
+      light(Kokkos::TeamPolicy<Exec>(exec, static_cast<int>(sizes.parts), kernel.threads)
+                .set_scratch_size(0, Kokkos::PerTeam(kernel.scratch_bytes()))),
+      kernel);
   return r;
 }
 

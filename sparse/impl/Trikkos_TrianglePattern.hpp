@@ -11,6 +11,7 @@
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_Residual.hpp>
 #include <impl/Trikkos_Slabs.hpp>
+#include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/Trikkos_Tickets.hpp>
 #include <impl/Trikkos_TriangleRows.hpp>
 
@@ -24,8 +25,9 @@ struct TriangleFindings {
   std::int64_t bad_row = Diagnosis::clear, bad_entry = Diagnosis::clear;  // the first ones
   std::int64_t stored = 0, entries = 0;  // of all rows, of the triangle
   std::int32_t last_level = -1;          // of a row
-  std::int32_t longest = 0;              // entries of a row, without the diagonal
-  std::int64_t segments = 0;             // of rows
+  std::int32_t longest = 0;              // entries of a row, without the diagonal,
+  std::int64_t longest_with = 8;         // with it; shorter ones make no difference
+  std::int64_t segments = 0;             // of rows, if they were counted
   std::int64_t slots = 0, imports = 0;   // of the largest part, of all parts
   std::int64_t part_levels = 0;          // from the first to the last of each part, summed up
   std::int64_t places = 0;               // of packed entries
@@ -52,14 +54,14 @@ Copy<T> copied(const Kokkos::View<T*, Properties...>& from,
 }
 template <class Exec, class... T>
 void copy(const Exec& exec, const Copy<T>&... copies) {
-  Kokkos::parallel_for("Trikkos::TriangularPlan::copy", range(exec, std::max({copies.count...})),
-                       all_of(copies...));
+  launch_all(exec, "Trikkos::TriangularPlan::copy", copies...);
 }
 
 /// A CSR matrix as it was given, without values.
 struct CsrPattern {
   const std::int64_t* row_map;
   Strided<const std::int32_t> column;
+  std::int64_t entries = 0;  // about so many
 };
 
 /// The rows in the order of elimination.
@@ -111,8 +113,12 @@ struct CheckColumns {
   TriangleFindings* findings;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k) const {
-    const bool is_bad = column[k] < 0 || column[k] >= n;
-    if (is_bad && k < findings->stored) Kokkos::atomic_min(&findings->bad_entry, k);
+    if (k < findings->stored) is_column(column[k], k);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_column(std::int32_t j, std::int64_t k) const {
+    const bool r = 0 <= j && j < n;
+    if (!r) Kokkos::atomic_min(&findings->bad_entry, k);
+    return r;
   }
 };
 
@@ -121,7 +127,8 @@ Strided<const std::int32_t> columns_of(const Matrix& A) {
   return {reinterpret_cast<const std::int32_t*>(A.entries.data()), row_stride(A.entries)};
 }
 
-/// The row map in 64 bits. Asynchronous: whether it is one is among the findings.
+/// The row map in 64 bits. Asynchronous: whether it is one is among the findings. Columns are not
+/// looked at.
 template <class Exec, class Matrix>
 Array<std::int64_t, Exec> copied_row_map(const Exec& exec, Slabs<Exec>& memory, const Matrix& A,
                                          TriangleFindings* findings) {
@@ -132,8 +139,6 @@ Array<std::int64_t, Exec> copied_row_map(const Exec& exec, Slabs<Exec>& memory, 
   Kokkos::parallel_for(
       "Trikkos::TriangularPlan::check_row_map", range(exec, n + 1),
       CopyRowMap<Offset>{strided<const Offset>(A.row_map), n, entries, row_map.data(), findings});
-  Kokkos::parallel_for("Trikkos::TriangularPlan::check_columns", range(exec, entries),
-                       CheckColumns{columns_of(A), n, findings});
   return row_map;
 }
 template <class Matrix>
@@ -182,29 +187,55 @@ Array<std::int64_t, Exec> checked_row_map(const Exec& exec, Slabs<Exec>& memory,
   const auto findings = memory.template array<TriangleFindings>(exec, 1);
   fill(exec, filled(findings, TriangleFindings{}));
   const auto row_map = copied_row_map(exec, memory, A, findings.data());
+  Kokkos::parallel_for("Trikkos::TriangularPlan::check_columns", range(exec, A.entries.extent(0)),
+                       CheckColumns{columns_of(A), A.rows(), findings.data()});
   expect_matrix(exec, function, A, row_map, fetch(exec, findings.data(), function));
   return row_map;
 }
 
 // ---- rows of op(A)
 
-/// Counts the entries of each row, if that can be done.
+/// Counts the entries of each row, if there are rows, and checks their columns. Where lanes of a
+/// thread have a row together, neighbouring ones read what is adjacent.
 struct CountEntries {
+  std::int64_t rows_of_team;
   CsrPattern A;
   TriangleShape shape;
+  CheckColumns check;
   std::int64_t* count;
-  const TriangleFindings* findings;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    if (!findings->is_matrix()) return;
-    std::int64_t wanted = 0;
-    for (std::int64_t k = A.row_map[i]; k < A.row_map[i + 1]; ++k) {
-      const std::int32_t j = A.column[k];
-      if (!shape.wants(i, j)) continue;
-      ++wanted;
-      if (shape.transposed) Kokkos::atomic_inc(count + j);
-    }
-    if (!shape.transposed) count[i] = wanted;
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    if (check.findings->bad_row != Diagnosis::clear) return;
+    const std::int64_t first = member.league_rank() * rows_of_team,
+                       end = Kokkos::min(first + rows_of_team, shape.n);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, first, end), [&](std::int64_t i) {
+      std::int64_t wanted = 0;
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(member, A.row_map[i], A.row_map[i + 1]),
+          [&](std::int64_t k, std::int64_t& sum) {
+            const std::int32_t j = A.column[k];
+            if (!check.is_column(j, k) || !shape.wants(i, j)) return;
+            ++sum;
+            if (shape.transposed) Kokkos::atomic_inc(count + j);
+          },
+          wanted);
+      if (!shape.transposed) Kokkos::single(Kokkos::PerThread(member), [&] { count[i] = wanted; });
+    });
+  }
+};
+
+/// What is to be known of counts, besides their sums.
+struct CountFindings {
+  std::int64_t *total = nullptr, *largest = nullptr;  // or null
+
+  template <class Count>
+  KOKKOS_FORCEINLINE_FUNCTION void add_largest(Count some) const {
+    if (largest != nullptr && some > *largest) Kokkos::atomic_max(largest, std::int64_t(some));
+  }
+  template <class Count>
+  KOKKOS_FORCEINLINE_FUNCTION void set_total(Count sum) const {
+    if (total != nullptr) *total = sum;
   }
 };
 
@@ -214,59 +245,92 @@ template <class Count>
 struct ExclusiveSum {
   Count* count;
   std::int64_t size, chunk;
-  std::int64_t* total;  // or null
+  CountFindings found;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, Count& sum, bool is_final) const {
     const std::int64_t last = size - 1, end = Kokkos::min((c + 1) * chunk, size);
-    Count so_far = sum;
+    Count so_far = sum, largest(0);
     for (std::int64_t i = c * chunk; i < end; ++i) {
       const Count here = i == last ? Count(0) : count[i];
       if (is_final) count[i] = so_far;
       so_far += here;
+      largest = Kokkos::max(largest, here);
     }
     sum = so_far;
-    if (is_final && end == size && total != nullptr) *total = so_far;
+    if (!is_final) return;
+    found.add_largest(largest);
+    if (end == size) found.set_total(so_far);
   }
 };
-/// The same of a few, in one kernel of a device and not two.
+/// The same of a few, in one kernel of a device and not two: each warp sums up what is adjacent.
 template <class Count>
 struct ExclusiveSumInTeam {
-  static constexpr int threads = 1024;
-  static constexpr std::int64_t few = threads * 16;
+  static constexpr int warps = 32, warp = 32;
+  static constexpr std::int64_t few = warps * warp * 16;
 
   Count* count;
   std::int64_t size;
-  std::int64_t* total;  // or null
+  CountFindings found;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t last = size - 1, chunk = (size + threads - 1) / threads;
+    const std::int64_t last = size - 1, chunk = (size + warps - 1) / warps;
     const std::int64_t begin = Kokkos::min(member.team_rank() * chunk, last),
                        end = Kokkos::min(begin + chunk, last);
-    Count mine(0);
-    for (std::int64_t i = begin; i < end; ++i) mine += count[i];
-    Count sum = member.team_scan(mine);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Count here = count[i];
-      count[i] = sum;
-      sum += here;
-    }
-    if (member.team_rank() < threads - 1) return;
-    count[last] = sum;
-    if (total != nullptr) *total = sum;
+    Count mine(0), largest(0);
+    const auto lanes = Kokkos::ThreadVectorRange(member, warp);
+    Kokkos::parallel_reduce(
+        lanes,
+        [&](std::int64_t lane, Count& sum) {
+          for (std::int64_t i = begin + lane; i < end; i += warp) sum += count[i];
+        },
+        mine);
+    if (found.largest != nullptr)
+      Kokkos::parallel_reduce(
+          lanes,
+          [&](std::int64_t lane, Count& most) {
+            for (std::int64_t i = begin + lane; i < end; i += warp)
+              most = Kokkos::max(most, count[i]);
+          },
+          Kokkos::Max<Count>(largest));
+    // Not team_scan, in which Kokkos' CUDA backend takes threads of several lanes for lanes.
+    Count* const sums = team_scratch<Count>(member);
+    Kokkos::single(Kokkos::PerThread(member), [&] {
+      sums[member.team_rank()] = mine;
+      found.add_largest(largest);
+    });
+    member.team_barrier();
+    Count before(0);
+    for (int w = 0; w < member.team_rank(); ++w) before += sums[w];
+    Kokkos::parallel_scan(Kokkos::ThreadVectorRange(member, end - begin),
+                          [&](std::int64_t i, Count& sum, bool is_final) {
+                            const Count here = count[begin + i];
+                            if (is_final) count[begin + i] = before + sum;
+                            sum += here;
+                          });
+    if (member.team_rank() < warps - 1) return;
+    Kokkos::single(Kokkos::PerThread(member), [&] {
+      count[last] = before + mine;
+      found.set_total(before + mine);
+    });
   }
+  static constexpr int scratch_bytes() { return (warps + 1) * sizeof(Count); }
 };
 template <class Exec, class Count>
-void sum_up(const Exec& exec, Count* count, std::int64_t size, std::int64_t* total = nullptr) {
+void sum_up(const Exec& exec, Count* count, std::int64_t size, const CountFindings& found = {}) {
   constexpr auto label = "Trikkos::TriangularPlan::sum";
   using InTeam = ExclusiveSumInTeam<Count>;
-  if (!is_host_v<Exec> && size <= InTeam::few)
-    return Kokkos::parallel_for(label, light(Kokkos::TeamPolicy<Exec>(exec, 1, InTeam::threads)),
-                                InTeam{count, size, total});
+  if constexpr (!is_host_v<Exec>)
+    if (size <= InTeam::few)
+      return Kokkos::parallel_for(
+          label,
+          light(Kokkos::TeamPolicy<Exec>(exec, 1, InTeam::warps, InTeam::warp)
+                    .set_scratch_size(0, Kokkos::PerTeam(InTeam::scratch_bytes()))),
+          InTeam{count, size, found});
   constexpr std::int64_t many = 1 << 16, most = 16;
   const std::int64_t chunk = std::clamp<std::int64_t>(size / many, 1, most);
   Kokkos::parallel_scan(label, range(exec, (size + chunk - 1) / chunk),
-                        ExclusiveSum<Count>{count, size, chunk, total});
+                        ExclusiveSum<Count>{count, size, chunk, found});
 }
 
 /// In the order of elimination, the diagonal last.
@@ -319,7 +383,8 @@ struct FillRowsTogether {
     for (std::int64_t l = begin; l < end; ++l) {
       const std::int32_t j = fill.A.column[l];
       const std::int64_t other = rank[j];
-      count += fill.shape.wants(row, j) && (other < mine || (other == mine && l < k));
+      const bool is_before = (other < mine) | ((other == mine) & (l < k));  // no branches
+      count += is_before & fill.shape.wants(row, j);
     }
     return count;
   }
@@ -352,7 +417,7 @@ struct TrianglePattern {
   Array<std::int64_t, Exec> other_source;   // of as many entries, to sort them into
   Array<std::int32_t, Exec> other_needed;
   Array<std::int64_t, Exec> filled_entries;  // transposed: of each row, so far
-  std::int64_t entries = 0;
+  std::int64_t entries = 0, longest = 0;     // longest: of a row, the diagonal included
 
   TriangleRows rows() const { return {start.data(), needed.data(), source.data()}; }
 };
@@ -361,7 +426,7 @@ struct TrianglePattern {
 template <class Exec>
 TrianglePattern<Exec> new_pattern(const Exec& exec, Slabs<Exec>& memory,
                                   const TriangleShape& shape) {
-  TrianglePattern<Exec> r{shape, {}, {}, {}, {}, {}, {}, {}, {}};
+  TrianglePattern<Exec> r{shape, {}, {}, {}, {}, {}, {}, {}, {}, 0, 0};
   r.findings = memory.template array<TriangleFindings>(exec, 1);
   r.start = memory.template array<std::int64_t>(exec, shape.n + 1);
   r.level = memory.template array<std::int32_t>(exec, shape.n);
@@ -370,27 +435,36 @@ TrianglePattern<Exec> new_pattern(const Exec& exec, Slabs<Exec>& memory,
        filled(r.level, -1), filled(r.filled_entries, std::int64_t(0)));
   return r;
 }
+/// Of threads for a row: as many as it has entries; more where there are few rows, and still more
+/// where one is long.
+inline int bits_of_row(std::int64_t n, std::int64_t entries, std::int64_t longest) {
+  constexpr std::int64_t full = 1 << 20, most_threads = 1 << 22, most = 1024;
+  const std::int64_t rows = std::max<std::int64_t>(n, 1);
+  const std::int64_t of_long = std::min(longest, most_threads / rows);
+  const std::int64_t threads =
+      std::clamp<std::int64_t>(std::max({entries / rows, full / rows, of_long}), 1, most);
+  return std::bit_width(static_cast<std::uint64_t>(threads - 1));
+}
 /// Where rows begin, and among the findings how many entries there are. Asynchronous.
 template <class Exec>
 void count_entries(const Exec& exec, const TrianglePattern<Exec>& pattern, const CsrPattern& A) {
   const std::int64_t n = pattern.shape.n;
   TriangleFindings* const findings = pattern.findings.data();
-  Kokkos::parallel_for("Trikkos::TriangularPlan::count", range(exec, n),
-                       CountEntries{A, pattern.shape, pattern.start.data(), findings});
-  sum_up(exec, pattern.start.data(), n + 1, &findings->entries);
-}
-/// Of threads for a row: as many as it has entries, or more where there are few rows: some may be
-/// long.
-inline int bits_of_row(std::int64_t n, std::int64_t entries) {
-  constexpr std::int64_t full = 1 << 20, most = 1024;
-  const std::int64_t threads =
-      std::clamp<std::int64_t>(std::max(entries, full) / std::max<std::int64_t>(n, 1), 1, most);
-  return std::bit_width(static_cast<std::uint64_t>(threads - 1));
+  // A lane for four entries in the mean; more where there are few rows: one may be long.
+  constexpr int threads = is_host_v<Exec> ? 1 : 128, rows_of_host = 256, warp_bits = 5;
+  const int bits = std::clamp(bits_of_row(n, A.entries, 1) - 2, 0, is_host_v<Exec> ? 0 : warp_bits);
+  const int rows_of_team = is_host_v<Exec> ? rows_of_host : threads >> bits;
+  Kokkos::parallel_for(
+      "Trikkos::TriangularPlan::count",
+      light(Kokkos::TeamPolicy<Exec>(exec, static_cast<int>((n + rows_of_team - 1) / rows_of_team),
+                                     is_host_v<Exec> ? 1 : rows_of_team, 1 << bits)),
+      CountEntries{rows_of_team, A, pattern.shape, {A.column, n, findings}, pattern.start.data()});
+  sum_up(exec, pattern.start.data(), n + 1, {&findings->entries, &findings->longest_with});
 }
 /// Sorts the entries of each row. Asynchronous. For devices.
 template <class Exec, class Rank>
 void sort_rows(const Exec& exec, TrianglePattern<Exec>& pattern, const Rank& rank) {
-  const int bits = bits_of_row(pattern.shape.n, pattern.entries);
+  const int bits = bits_of_row(pattern.shape.n, pattern.entries, pattern.longest);
   const TriangleRows from = pattern.rows();
   std::swap(pattern.needed, pattern.other_needed);
   std::swap(pattern.source, pattern.other_source);
@@ -400,9 +474,11 @@ void sort_rows(const Exec& exec, TrianglePattern<Exec>& pattern, const Rank& ran
 /// Entries in the order of elimination, the diagonal last. Asynchronous.
 template <class Exec>
 void fill_rows(const Exec& exec, Slabs<Exec>& memory, TrianglePattern<Exec>& pattern,
-               const CsrPattern& A, std::int64_t entries) {
+               const CsrPattern& A, const TriangleFindings& found) {
   const TriangleShape& shape = pattern.shape;
+  const std::int64_t entries = found.entries;
   pattern.entries = entries;
+  pattern.longest = found.longest_with;
   pattern.needed = memory.template array<std::int32_t>(exec, entries);
   pattern.source = memory.template array<std::int64_t>(exec, entries);
   if constexpr (!is_host_v<Exec>) {
@@ -412,7 +488,7 @@ void fill_rows(const Exec& exec, Slabs<Exec>& memory, TrianglePattern<Exec>& pat
   constexpr auto label = "Trikkos::TriangularPlan::fill_rows";
   if (!shape.transposed) {
     const FillRows fill{A, shape, pattern.rows()};
-    const int bits = is_host_v<Exec> ? 0 : bits_of_row(shape.n, entries);
+    const int bits = is_host_v<Exec> ? 0 : bits_of_row(shape.n, pattern.entries, pattern.longest);
     if (bits == 0)
       Kokkos::parallel_for(label, range(exec, shape.n), fill);
     else
@@ -434,8 +510,7 @@ TrianglePattern<Exec> triangle_pattern(const Exec& exec, Slabs<Exec>& memory, co
                                        const TriangleShape& shape) {
   auto r = new_pattern(exec, memory, shape);
   count_entries(exec, r, A);
-  constexpr auto label = "Trikkos::TriangularPlan::entries";
-  fill_rows(exec, memory, r, A, fetch(exec, r.findings.data(), label).entries);
+  fill_rows(exec, memory, r, A, fetch(exec, r.findings.data(), "Trikkos::TriangularPlan::entries"));
   return r;
 }
 

@@ -100,12 +100,16 @@ struct SortRowsTogether {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t before(std::int64_t k, std::int64_t begin,
                                                   std::int64_t end) const {
     const std::int32_t mine = rank[from.needed[k]];
-    std::int64_t count = 0;
+    std::int64_t less = 0, same = 0;
     for (std::int64_t j = begin; j < end; ++j) {
       const std::int32_t other = rank[from.needed[j]];
-      count += other < mine || (other == mine && from.source[j] < from.source[k]);
+      less += other < mine;
+      same += other == mine;
     }
-    return count;
+    if (same > 1)
+      for (std::int64_t j = begin; j < end; ++j)
+        less += rank[from.needed[j]] == mine && from.source[j] < from.source[k];
+    return less;
   }
   KOKKOS_FORCEINLINE_FUNCTION void move(std::int64_t k, std::int64_t place) const {
     to.needed[place] = from.needed[k];

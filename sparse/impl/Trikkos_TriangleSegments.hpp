@@ -41,31 +41,26 @@ struct CountSegments {
   }
 };
 
-struct NumberSegments {
-  SegmentOrder segments;
-  std::int32_t* row_of;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
-    for (std::int64_t s = segments.first[row]; s < segments.first[row + 1]; ++s)
-      row_of[s] = static_cast<std::int32_t>(row);
-  }
-};
-
 /// The entries of a segment: the segment that it goes on with (source: none), those of the row, in
 /// its last segment the diagonal.
 struct FillSegments {
   TriangleRows rows;
   SegmentOrder segments;
-  const std::int32_t *row_of, *row_level;
+  std::int32_t* row_of;
+  const std::int32_t* row_level;
   std::int64_t* start;  // how many entries, then where they begin
   TriangleRows to;
   std::int32_t* level;
 
-  struct Count {};
-  struct Fill {};
+  struct Count {};  // of each row
+  struct Fill {};   // of each segment
 
-  KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t s) const {
-    const Piece piece = piece_of(s);
-    start[s] = (piece.continues ? 1 : 0) + piece.end - piece.begin;
+  KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t row) const {
+    for (std::int64_t s = segments.first[row]; s < segments.first[row + 1]; ++s) {
+      row_of[s] = static_cast<std::int32_t>(row);
+      const Piece piece = piece_of(s);
+      start[s] = (piece.continues ? 1 : 0) + piece.end - piece.begin;
+    }
   }
   KOKKOS_INLINE_FUNCTION void operator()(Fill, std::int64_t s) const {
     const Piece piece = piece_of(s);
@@ -107,6 +102,7 @@ struct FillSegments {
 
 /// By position, when the order is known.
 struct PlaceSegments {
+  std::int64_t count;
   TriangleRows segments;
   RowOrder natural;
   const std::int32_t *row_of, *segment;
@@ -114,6 +110,7 @@ struct PlaceSegments {
   unsigned char* kind;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+    if (p >= count) return;
     const std::int32_t s = segment[p];
     const std::int64_t next = natural.is_forward ? s + 1 : s - 1, begin = segments.start[s];
     row[p] = row_of[s];
@@ -131,20 +128,31 @@ struct TriangleSegments {
   Array<std::int32_t, Exec> row_of;
 };
 
-/// Nothing where no row is long. Waits.
-/// \param pattern  entries of a row sorted by level
+/// Of each row the number of its first segment, and among the findings how many there are.
+/// Asynchronous.
 template <class Exec>
-TriangleSegments<Exec> divide_rows(const Exec& exec, Slabs<Exec>& memory,
-                                   const TrianglePattern<Exec>& pattern) {
+Array<std::int64_t, Exec> count_segments(const Exec& exec, Slabs<Exec>& memory,
+                                         const TrianglePattern<Exec>& pattern) {
   const std::int64_t n = pattern.shape.n;
-  const TriangleRows rows = pattern.rows();
   const auto first = memory.template array<std::int64_t>(exec, n + 1);
   Kokkos::parallel_for("Trikkos::TriangularPlan::count_segments", range(exec, n),
-                       CountSegments{rows, first.data()});
-  sum_up(exec, first.data(), n + 1);
-  const std::int64_t count = fetch(exec, first.data() + n, "Trikkos::TriangularPlan::segments");
+                       CountSegments{pattern.rows(), first.data()});
+  sum_up(exec, first.data(), n + 1, {&pattern.findings.data()->segments});
+  return first;
+}
+
+/// Nothing where no row is long.
+/// \param pattern  entries of a row sorted by level
+/// \param first    segment of each row
+/// \param count    of segments
+template <class Exec>
+TriangleSegments<Exec> divide_rows(const Exec& exec, Slabs<Exec>& memory,
+                                   const TrianglePattern<Exec>& pattern,
+                                   const Array<std::int64_t, Exec>& first, std::int64_t count) {
+  const std::int64_t n = pattern.shape.n;
+  const TriangleRows rows = pattern.rows();
   constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max();
-  if (count == n || count > limit) return {};
+  if (count <= n || count > limit) return {};
 
   TriangleSegments<Exec> r;
   TrianglePattern<Exec>& to = r.pattern;
@@ -161,13 +169,11 @@ TriangleSegments<Exec> divide_rows(const Exec& exec, Slabs<Exec>& memory,
   to.level = memory.template array<std::int32_t>(exec, count);
   r.row_of = memory.template array<std::int32_t>(exec, count);
   const SegmentOrder segments{first.data(), pattern.shape.is_forward()};
-  Kokkos::parallel_for("Trikkos::TriangularPlan::number_segments", range(exec, n),
-                       NumberSegments{segments, r.row_of.data()});
   const FillSegments fill{
       rows,      segments,       r.row_of.data(), pattern.level.data(), to.start.data(),
       to.rows(), to.level.data()};
   Kokkos::parallel_for("Trikkos::TriangularPlan::measure_segments",
-                       range<FillSegments::Count>(exec, count), fill);
+                       range<FillSegments::Count>(exec, n), fill);
   sum_up(exec, to.start.data(), count + 1);
   Kokkos::parallel_for("Trikkos::TriangularPlan::fill_segments",
                        range<FillSegments::Fill>(exec, count), fill);

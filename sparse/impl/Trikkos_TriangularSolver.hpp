@@ -23,17 +23,21 @@ class TriangularSolver {
   TriangularSolver(const Exec& exec, const Matrix& A, const TriangularOptions& options)
       : m_options(options), m_is_unit(A.diag == Diag::unit), m_entries_given(A.entries.extent(0)) {
     // To allocate takes as long as ten kernels: one slab for all of a small triangle.
-    constexpr std::int64_t small = 20 << 20, with_plan = 4;
+    // Of larger ones all that the analysis may need, as long as that takes less time than a second.
+    constexpr std::int64_t small = 20 << 20, with_plan = 4, medium = 32 << 20;
     const std::int64_t bytes = Analysis::expected_bytes(A.rows(), m_entries_given, options);
     const bool is_small = !on_host && bytes <= small / with_plan;
-    Slabs<Exec> scratch("scratch"), of_parts("parts");
-    if (is_small) m_memory.reserve(exec, with_plan * bytes);
-    Analysis analysis(exec, A, options, is_small ? m_memory : scratch,
-                      is_small ? m_memory : of_parts);
+    Slabs<Exec> scratch("scratch");
+    if (is_small)
+      m_memory.reserve(exec, with_plan * bytes);
+    else if (!on_host && bytes <= medium)
+      scratch.reserve(exec, bytes * 5 / 2);
+    Analysis analysis(exec, A, options, is_small ? m_memory : scratch);
+    m_first = level_starts(exec, analysis.levels);
     keep(exec, analysis);
-    m_first = level_starts(exec, analysis.levels);  // before the analysis' memory is freed
     if (algorithm() == TriangularAlgorithm::level_set) m_links = level_links<Exec>(m_first);
-    update(exec, strided<const T>(A.values));
+    pack_values(exec, strided<const T>(A.values));
+    if (!on_host && !is_small) exec.fence("Trikkos::TriangularPlan");  // before memory is freed
   }
 
   /// New values: asynchronous, no allocation.
@@ -41,10 +45,7 @@ class TriangularSolver {
     const Diagnosis diagnosis{m_report.data()};
     Kokkos::parallel_for("Trikkos::TriangularPlan::reset",
                          light(Kokkos::RangePolicy<Exec>(exec, 0, 1)), ResetDiagnosis{diagnosis});
-    const bool is_conjugated = m_options.transpose() == Transpose::conjugate_transpose;
-    Kokkos::parallel_for("Trikkos::TriangularPlan::update", range(exec, positions()),
-                         PackValues<T>{packed(), rows(), m_segment.data(), values, m_is_unit,
-                                       is_conjugated, m_value.data(), m_inverse.data(), diagnosis});
+    pack_values(exec, values);
   }
 
   /// Asynchronous, no allocation.
@@ -113,28 +114,21 @@ class TriangularSolver {
     m_slice_bits = a.slice_bits;
     m_schedule = std::move(a.schedule);
     allocate(exec, a);
-    copy(exec, copied(a.pattern.start, m_start), copied(a.pattern.source, m_source),
-         copied(a.row, m_segment), copied(a.length, m_length), copied(a.slice, m_slice),
-         copied(a.levels.begin, m_level_first), copied(a.sizes.import_start, m_parts.import_start));
-    if (spins())
-      fill(exec, filled(m_words, Flag::Of::empty), filled(m_tickets, Tickets{}),
-           filled(m_parts.is_exported, static_cast<unsigned char>(0)));
-    if (is_divided())
-      Kokkos::parallel_for("Trikkos::TriangularPlan::place_segments", range(exec, positions()),
-                           PlaceSegments{a.pattern.rows(), a.natural(), a.row_of.data(),
-                                         m_segment.data(), m_row.data(), m_kind.data()});
+    launch_all(exec, "Trikkos::TriangularPlan::copy", copied(a.pattern.start, m_start),
+               copied(a.pattern.source, m_source), copied(a.row, m_segment),
+               copied(a.length, m_length), copied(a.slice, m_slice),
+               copied(a.levels.begin, m_level_first),
+               copied(a.sizes.import_start, m_parts.import_start), ResetOnce{{m_report.data()}},
+               filled(m_words, Flag::Of::empty), filled(m_tickets, Tickets{}),
+               filled(m_parts.is_exported, static_cast<unsigned char>(0)));
     if (algorithm() == TriangularAlgorithm::blocked)
-      keep_parts(exec, a);
+      pack(exec, a,
+           SlotOfRow{positions(), a.sizes.rows_of_part, a.rank.data(), a.parts.position.data(),
+                     m_parts.import_start.data(), a.parts.import_rank.data()});
     else if constexpr (on_host)
       pack(exec, a, NumberOfRow{});
     else
       pack(exec, a, PositionOfRow{a.rank.data()});
-    // Kokkos' CUDA backend allocates for a team launch until one has asked for level-1 scratch.
-    if constexpr (!on_host)
-      Kokkos::parallel_for(
-          "Trikkos::TriangularPlan::team_scratch",
-          Kokkos::TeamPolicy<Exec>(exec, 1, 1024).set_scratch_size(1, Kokkos::PerTeam(8)),
-          IdleTeam{});
   }
 
   /// All in one slab.
@@ -180,21 +174,26 @@ class TriangularSolver {
     if (divided == 0) m_row = m_segment;
   }
 
-  void keep_parts(const Exec& exec, const Analysis& a) {
-    Kokkos::parallel_for(
-        "Trikkos::TriangularPlan::place_imports", range(exec, a.sizes.imports),
-        PlaceImports{a.parts.import_rank.data(), a.by_rank.data(), a.parts.position.data(),
-                     m_parts.import_position.data(), m_parts.is_exported.data()});
-    pack(exec, a,
-         SlotOfRow{positions(), a.sizes.rows_of_part, a.rank.data(), a.parts.position.data(),
-                   m_parts.import_start.data(), a.parts.import_rank.data()});
-  }
   /// \param name  what rows call those that they need
   template <class Name>
   void pack(const Exec& exec, const Analysis& a, const Name& name) {
+    const std::int64_t imports = m_parts.import_position.extent(0);
+    launch_all(
+        exec, "Trikkos::TriangularPlan::pack",
+        PackPattern<T, Name>{positions(), packed(), a.pattern.rows(), m_segment.data(), name,
+                             m_needed.data()},
+        PlaceSegments{is_divided() ? positions() : 0, a.pattern.rows(), a.natural(),
+                      a.row_of.data(), m_segment.data(), m_row.data(), m_kind.data()},
+        PlaceImports{imports, a.parts.import_rank.data(), a.by_rank.data(), a.parts.position.data(),
+                     m_parts.import_position.data(), m_parts.is_exported.data()});
+  }
+
+  void pack_values(const Exec& exec, const Strided<const T>& values) const {
+    const bool is_conjugated = m_options.transpose() == Transpose::conjugate_transpose;
     Kokkos::parallel_for(
-        "Trikkos::TriangularPlan::pack", range(exec, positions()),
-        PackPattern<T, Name>{packed(), a.pattern.rows(), m_segment.data(), name, m_needed.data()});
+        "Trikkos::TriangularPlan::update", range(exec, positions()),
+        PackValues<T>{packed(), rows(), m_segment.data(), values, m_is_unit, is_conjugated,
+                      m_value.data(), m_inverse.data(), Diagnosis{m_report.data()}});
   }
 
   // ---- the solve
