@@ -142,7 +142,7 @@ Array<std::int32_t, Exec> sort_by(const Exec& exec, Slabs<Exec>& memory, RowOrde
   // H200, 27 points 96^3: 155 us with one digit of 10 bits, 106 with two of 5.
   constexpr std::int64_t most_places = 1 << 20;
   const std::int64_t chunks = (n + SortByDigit::items_of_chunk - 1) / SortByDigit::items_of_chunk;
-  int most_bits = SortByDigit::most_bits;
+  int most_bits = is_host_v<Exec> ? 8 : SortByDigit::most_bits;
   while (most_bits > 4 && chunks << most_bits > most_places) --most_bits;
   const int all_bits = std::bit_width(static_cast<std::uint32_t>(std::max(largest, 1)));
   const int passes = (all_bits + most_bits - 1) / most_bits;
