@@ -466,6 +466,9 @@ TEST(TEST_CATEGORY, triangular_errors) {
             plan + "row_map(2) is 4, expected at most 3 (entries.extent(0))");
   EXPECT_EQ(plan_error({0, 1, 2}, {0, 2}, 2), plan + "entries(1) is 2, expected 0 to 1 (2 rows)");
   EXPECT_EQ(plan_error({0, 1, 2}, {-1, 5}, 2), plan + "entries(0) is -1, expected 0 to 1 (2 rows)");
+  EXPECT_EQ(plan_error({0, 1, 2}, {-1, 5}, 2,
+                       TriangularOptions{}.transpose(Trikkos::Transpose::transpose)),
+            plan + "entries(0) is -1, expected 0 to 1 (2 rows)");
   EXPECT_EQ(plan_error({0, 1, 2}, {0, 1}, 3),
             plan + "values has 3 entries, expected 2 (entries.extent(0))");
   EXPECT_EQ(plan_error({0}, {}, 0, TriangularOptions{}.rhs_count(0)),

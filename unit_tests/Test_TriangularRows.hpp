@@ -88,6 +88,32 @@ TEST(TEST_CATEGORY, triangular_sums) {
     EXPECT_EQ(to_vector(largest)[0], most) << size;
   }
 }
+/// In one pass and in several, in part of a chunk and in many, of keys that few and that many have.
+TEST(TEST_CATEGORY, triangular_sorts) {
+  const TEST_EXECSPACE exec;
+  for (const int n : {1, 255, 257, 3000, 70001})
+    for (const int largest : {0, 1, 255, 1023, 1024, 66000}) {
+      std::vector<std::int32_t> keys(n), by_rest(n);
+      for (int i = 0; i < n; ++i)
+        keys[i] = static_cast<std::int32_t>(Impl::random_bits(5, 0, i) % (largest + 1));
+      keys[n / 2] = largest;
+      std::iota(by_rest.begin(), by_rest.end(), 0);
+      std::stable_sort(by_rest.begin(), by_rest.end(), [](int i, int j) { return i % 7 < j % 7; });
+      const auto key = on_device<std::int32_t, TEST_EXECSPACE>(keys);
+      const auto from = on_device<std::int32_t, TEST_EXECSPACE>(by_rest);
+      for (const bool is_natural : {true, false}) {
+        Impl::Slabs<TEST_EXECSPACE> memory("test");
+        const auto found = Impl::sort_by(exec, memory, {n, false}, key, largest,
+                                         is_natural ? nullptr : from.data());
+        exec.fence("Test::sort_by");
+        auto sorted = by_rest;
+        if (is_natural) std::iota(sorted.rbegin(), sorted.rend(), 0);  // backward
+        std::stable_sort(sorted.begin(), sorted.end(),
+                         [&](int i, int j) { return keys[i] < keys[j]; });
+        EXPECT_EQ(to_vector(found), sorted) << n << ", keys up to " << largest << is_natural;
+      }
+    }
+}
 /// Of one thread a row and of several, either way, whatever is left out or stored twice; the last
 /// rows are too long for several.
 TEST(TEST_CATEGORY, triangular_filled_rows) {
