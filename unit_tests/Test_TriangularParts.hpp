@@ -5,7 +5,7 @@
 
 #include <TriangleRows.hpp>
 #include <TriangularSolves.hpp>
-#include <impl/Trikkos_TriangleParts.hpp>
+#include <impl/Trikkos_PartOrder.hpp>
 
 /// \file
 /// Which rows are a part of `blocked`, and when a device makes strips of them.

@@ -5,8 +5,8 @@
 #define TRIKKOS_IMPL_TRIANGLEANALYSIS_HPP
 
 #include <impl/Trikkos_LevelSetSolve.hpp>
+#include <impl/Trikkos_PartOrder.hpp>
 #include <impl/Trikkos_PointToPoint.hpp>
-#include <impl/Trikkos_TriangleParts.hpp>
 #include <impl/Trikkos_TriangleSegments.hpp>
 #include <impl/Trikkos_TriangularChoice.hpp>
 
