@@ -56,10 +56,14 @@ struct FillSegments {
   struct Fill {};   // of each segment
 
   KOKKOS_INLINE_FUNCTION void operator()(Count, std::int64_t row) const {
-    for (std::int64_t s = segments.first[row]; s < segments.first[row + 1]; ++s) {
+    constexpr std::int64_t most = SegmentOrder::most;
+    const std::int64_t count = segments.first[row + 1] - segments.first[row];
+    const std::int64_t needed = rows.needed_entries(row), after_first = (count - 1) * (most - 1);
+    const std::int64_t diagonal = rows.start[row + 1] - rows.start[row] - needed;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t s = segments.number(row, i);
       row_of[s] = static_cast<std::int32_t>(row);
-      const Piece piece = piece_of(s);
-      start[s] = (piece.continues ? 1 : 0) + piece.end - piece.begin;
+      start[s] = (i == 0 ? needed - after_first : most) + (i == count - 1 ? diagonal : 0);
     }
   }
   KOKKOS_INLINE_FUNCTION void operator()(Fill, std::int64_t s) const {
