@@ -110,7 +110,8 @@ TEST(TEST_CATEGORY, triangular_sorts) {
         if (is_natural) std::iota(sorted.rbegin(), sorted.rend(), 0);  // backward
         std::stable_sort(sorted.begin(), sorted.end(),
                          [&](int i, int j) { return keys[i] < keys[j]; });
-        EXPECT_EQ(to_vector(found), sorted) << n << ", keys up to " << largest << is_natural;
+        EXPECT_EQ(to_vector(found), sorted)
+            << n << " keys up to " << largest << (is_natural ? "" : ", sorted before");
       }
     }
 }

@@ -23,7 +23,8 @@ class TriangularSolver {
   TriangularSolver(const Exec& exec, const Matrix& A, const TriangularOptions& options)
       : m_options(options), m_is_unit(A.diag == Diag::unit), m_entries_given(A.entries.extent(0)) {
     // To allocate takes as long as ten kernels: one slab for all of a small triangle.
-    // Of larger ones all that the analysis may need, as long as that takes less time than a second.
+    // Of a larger one all that its analysis may need, while that takes less than another
+    // allocation.
     constexpr std::int64_t small = 20 << 20, with_plan = 4, medium = 32 << 20;
     const std::int64_t bytes = Analysis::expected_bytes(A.rows(), m_entries_given, options);
     const bool is_small = !on_host && bytes <= small / with_plan;
