@@ -281,4 +281,85 @@ TEST(TEST_CATEGORY, triangular_choice) {
   EXPECT_EQ(chosen(34296, 159, 210000, 50, 16), sync_free);
 }
 
+/// Rows of a schedule that need one which their thread neither solves before nor has waited for.
+inline int unmet_needs(const Impl::PointToPointSchedule& s, const Impl::TriangleRows& rows) {
+  std::vector<std::int64_t> task_of(s.row.size(), -1);
+  int unmet = 0;
+  std::vector<std::int64_t> awaited(s.threads * s.threads, -1);  // steps, of each by each
+  for (std::int64_t task = 0; task < s.steps() * s.threads; ++task) {
+    const std::int64_t me = task % s.threads;
+    for (std::int32_t w = s.first_wait[task]; w < s.first_wait[task + 1]; ++w) {
+      std::int64_t& step = awaited[me * s.threads + s.waits[w].thread];
+      step = std::max<std::int64_t>(step, s.waits[w].step);
+      // A step that all can wait for: nobody waits for one that comes later.
+      unmet += s.waits[w].step >= task / s.threads;
+    }
+    for (std::int32_t p = s.first[task]; p < s.first[task + 1]; ++p) {
+      const std::int32_t row = s.row[p];
+      for (std::int64_t k = rows.start[row]; k < rows.start[row + 1]; ++k) {
+        if (rows.needed[k] == row) continue;
+        const std::int64_t of = task_of[rows.needed[k]], other = of % s.threads;
+        const bool is_there =
+            of >= 0 && (other == me || of / s.threads <= awaited[me * s.threads + other]);
+        unmet += !is_there;
+      }
+      task_of[row] = task;
+    }
+  }
+  return unmet + static_cast<int>(std::count(task_of.begin(), task_of.end(), -1));
+}
+
+/// Whatever a plan may try: every row once, and not before what it needs.
+TEST(TEST_CATEGORY, triangular_schedules) {
+  const auto expect_schedules = [](const HostTriangle<double>& A) {
+    const bool is_lower = A.uplo == Trikkos::Uplo::lower;
+    std::vector<std::vector<std::int32_t>> of_row(A.rows());
+    A.for_each([&](int i, int j, double) { of_row[i].push_back(j); });
+    std::vector<std::int64_t> start = {0};
+    std::vector<std::int32_t> needed;
+    for (const auto& row : of_row) {
+      needed.insert(needed.end(), row.begin(), row.end());
+      start.push_back(static_cast<std::int64_t>(needed.size()));
+    }
+    const Impl::TriangleRows rows{start.data(), needed.data(), nullptr};
+    const Impl::RowOrder natural{A.rows(), is_lower};
+    int divided = 0;
+    for (const int threads : {1, 2, 3, 5})
+      for (const std::int64_t rows_of_part : {512, 128, 32, 8, 7, 1})
+        for (const bool follows_needs : {false, true}) {
+          const auto s =
+              Impl::PointToPointScheduler(rows, natural, threads, {rows_of_part, follows_needs})
+                  .take();
+          EXPECT_EQ(static_cast<int>(s.row.size()), A.rows());
+          EXPECT_EQ(unmet_needs(s, rows), 0)
+              << threads << " threads, parts of " << rows_of_part << " rows"
+              << (follows_needs ? ", where what they need is" : "");
+          divided += !s.waits.empty();
+        }
+    EXPECT_GT(divided, 6);  // threads do wait for each other
+  };
+  expect_schedules(triangle<double>(6000, random_neighbours(3)));
+  expect_schedules(triangle<double>(32 * 32 * 32, grid_neighbours(32, 3, true)));
+  auto upper = triangle<double>(32 * 32 * 32, grid_neighbours(32, 3, false), true);
+  upper.uplo = Trikkos::Uplo::upper;
+  expect_schedules(upper);
+}
+
+/// Threads of a host are chosen where they were faster.
+TEST(TEST_CATEGORY, triangular_choice_on_hosts) {
+  using enum Trikkos::TriangularAlgorithm;
+  Impl::TriangleFacts facts;
+  facts.rows = 1000000;
+  facts.levels = 100;
+  facts.on_host = facts.spin_safe = true;
+  facts.threads = 2;
+  facts.speedup = 1.2;
+  EXPECT_EQ(Impl::choose_triangular_algorithm(facts).algorithm, point_to_point);
+  facts.speedup = 0.8;
+  EXPECT_EQ(Impl::choose_triangular_algorithm(facts).algorithm, serial);
+  facts.threads = 1;
+  facts.speedup = 1.2;
+  EXPECT_EQ(Impl::choose_triangular_algorithm(facts).algorithm, serial);
+}
+
 }  // namespace Test::TriangularParts

@@ -219,9 +219,10 @@ class IncompleteFactorization {
     if constexpr (on_host) {
       const bool may_divide = m_algorithm == automatic && exec.concurrency() > 1;
       if (may_divide || m_algorithm == point_to_point)
-        m_schedule = point_to_point_schedule(needs.rows(), natural, exec.concurrency());
+        m_schedule = likely_schedule(needs.rows(), natural, exec.concurrency());
       if (m_algorithm == automatic)
-        m_algorithm = may_divide && m_schedule.speedup >= least_speedup ? point_to_point : serial;
+        m_algorithm =
+            may_divide && m_schedule.speedup >= least_expected_speedup ? point_to_point : serial;
       if (m_algorithm == point_to_point) {
         m_order = new_array<std::int32_t>(exec, "order", size());
         std::copy(m_schedule.row.begin(), m_schedule.row.end(), m_order.data());

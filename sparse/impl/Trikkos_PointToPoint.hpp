@@ -21,6 +21,12 @@
 
 namespace Trikkos::Impl {
 
+/// How rows are divided between threads.
+struct StepDivision {
+  std::int64_t rows_of_part;  // neighbours, as they are in the same cache lines
+  bool follows_needs;         // parts go where what they need is, not by the numbers of their rows
+};
+
 /// What each thread does in each step, and what it waits for first. Tasks are counted step by step,
 /// thread by thread.
 struct PointToPointSchedule {
@@ -32,25 +38,27 @@ struct PointToPointSchedule {
   };
 
   std::int32_t threads = 1;
+  StepDivision division{};
   std::vector<std::int32_t> row;         // by position
   std::vector<std::int32_t> first;       // position of each task
   std::vector<std::int32_t> first_wait;  // of each task
   std::vector<Wait> waits;
-  double speedup = 1;  // that is expected
+  double speedup = 1;  // that is expected, or was seen
   // Shared by all copies of a plan.
   std::unique_ptr<Progress[]> progress;
 
   std::int64_t steps() const { return (static_cast<std::int64_t>(first.size()) - 1) / threads; }
 };
 
-/// Makes a schedule. Neighbouring rows are taken together in parts, as they are in
-/// the same cache lines; parts of one row make the levels of the matrix.
+/// Makes a schedule. Parts of one row make the levels of the matrix.
 class PointToPointScheduler {
  public:
   PointToPointScheduler(const TriangleRows& rows, RowOrder natural, int threads,
-                        std::int64_t rows_of_part)
-      : m_rows(rows), m_natural(natural), m_rows_of_part(rows_of_part), m_task(natural.n) {
+                        const StepDivision& division)
+      : m_rows(rows), m_natural(natural), m_rows_of_part(division.rows_of_part), m_task(natural.n) {
     m_schedule.threads = threads;
+    m_schedule.division = division;
+    m_schedule.progress = std::make_unique<PointToPointSchedule::Progress[]>(threads);
     m_schedule.row.reserve(natural.n);
     m_schedule.first.push_back(0);
     m_schedule.first_wait.push_back(0);
@@ -139,7 +147,10 @@ class PointToPointScheduler {
   void add_step(std::int32_t first, std::int32_t last, bool is_wide) {
     const double all = work(first, last);
     const auto begin = m_part.begin();
-    if (!is_wide) std::sort(begin + first, begin + last);
+    if (!is_wide)
+      std::sort(begin + first, begin + last);
+    else if (m_schedule.division.follows_needs)
+      sort_by_needs(first, last);
     std::int32_t i = first;
     double done = 0, longest = 0;
     for (int t = 0; t < m_schedule.threads; ++t) {
@@ -150,9 +161,31 @@ class PointToPointScheduler {
       while (i < last && (is_last || done + 0.5 * m_work[m_part[i]] <= share))
         done += m_work[m_part[i++]];
       longest = std::max(longest, done - before);
+      std::sort(begin + mine, begin + i);
       add_task(t, mine, i);
     }
     m_time += longest + wait_work;
+  }
+
+  /// By the mean of the threads that have what a part needs.
+  void sort_by_needs(std::int32_t first, std::int32_t last) {
+    m_near.resize(m_part.size());
+    for (std::int32_t i = first; i < last; ++i) {
+      const std::int32_t part = m_part[i];
+      double sum = 0, count = 0;
+      for (std::int64_t e = begin_of(part); e < end_of(part); ++e) {
+        const std::int32_t row = m_natural[e];
+        for (std::int64_t k = m_rows.start[row]; k < m_rows.start[row + 1]; ++k) {
+          const std::int32_t other = m_rows.needed[k];
+          if (m_natural[other] / m_rows_of_part == part) continue;
+          sum += m_task[other] % m_schedule.threads;
+          ++count;
+        }
+      }
+      m_near[part] = count > 0 ? sum / count : 0;
+    }
+    std::stable_sort(m_part.begin() + first, m_part.begin() + last,
+                     [&](std::int32_t a, std::int32_t b) { return m_near[a] < m_near[b]; });
   }
 
   void add_task(int thread, std::int32_t first, std::int32_t last) {
@@ -183,23 +216,23 @@ class PointToPointScheduler {
   const RowOrder m_natural;
   const std::int64_t m_rows_of_part;
   std::vector<std::int32_t> m_level_first, m_part;  // parts by level
-  std::vector<double> m_work;                       // of each part
+  std::vector<double> m_work, m_near;               // of each part; the thread that it is near
   std::vector<std::int32_t> m_task;                 // of each row
   std::vector<std::int32_t> m_waited, m_needed;     // steps of other threads
   double m_serial_time = 0, m_time = 0;
   PointToPointSchedule m_schedule;
 };
 
-/// The best of some sizes of parts.
-inline PointToPointSchedule point_to_point_schedule(const TriangleRows& rows, RowOrder natural,
-                                                    int threads) {
+/// The one that is expected to be the fastest, of some sizes of parts.
+inline PointToPointSchedule likely_schedule(const TriangleRows& rows, RowOrder natural,
+                                            int threads) {
   PointToPointSchedule best;
   best.speedup = 0;
   for (const std::int64_t rows_of_part : {512, 128, 32, 8, 1}) {
-    PointToPointSchedule s = PointToPointScheduler(rows, natural, threads, rows_of_part).take();
+    PointToPointSchedule s =
+        PointToPointScheduler(rows, natural, threads, {rows_of_part, false}).take();
     if (s.speedup > best.speedup) best = std::move(s);
   }
-  best.progress = std::make_unique<PointToPointSchedule::Progress[]>(threads);
   return best;
 }
 

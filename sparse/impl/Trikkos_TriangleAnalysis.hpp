@@ -6,7 +6,7 @@
 
 #include <impl/Trikkos_LevelSetSolve.hpp>
 #include <impl/Trikkos_PartOrder.hpp>
-#include <impl/Trikkos_PointToPoint.hpp>
+#include <impl/Trikkos_ScheduleTrial.hpp>
 #include <impl/Trikkos_TriangleSegments.hpp>
 #include <impl/Trikkos_TriangularChoice.hpp>
 
@@ -138,7 +138,7 @@ class TriangleAnalysis {
     const std::int64_t count = levels.levels();
     if constexpr (on_host)
       if (wanted == automatic || wanted == point_to_point)
-        schedule = point_to_point_schedule(pattern.rows(), natural(), exec.concurrency());
+        schedule = fastest_schedule<T>(exec, pattern.rows(), natural());
     const auto threads = static_cast<int>(exec.concurrency());
     TriangleFacts facts{.rows = size,
                         .levels = count,

@@ -84,7 +84,7 @@ class TriangularSolver {
   const char* why() const { return m_choice.why; }
   /// Right-hand sides that a thread solves a row for.
   int of_thread() const { return m_of_thread; }
-  /// Of point_to_point, as expected from its schedule; 1 where there is none.
+  /// Of point_to_point, as it was seen or is expected; 1 where there is none.
   double speedup() const { return m_schedule.speedup; }
   const TriangularOptions& options() const { return m_options; }
   std::size_t bytes() const { return m_memory.bytes(); }
