@@ -21,12 +21,12 @@ template <class T, int W>
 struct CoarseTree {
   static constexpr int levels = W * sizeof(T) > 16 ? coarse_levels - 1 : coarse_levels;
   static constexpr int lanes = 1 << levels;
-  /// On the way up a thread begins with so many segments, of which it merges two by itself.
-  static constexpr int each = W > 1 ? 1 : 2, threads = lanes / each;
+  /// On the way up a thread begins with two segments, which it merges.
+  static constexpr int each = 2, threads = lanes / each;
   /// On the way down a team has the nodes of its group in scratch, unless they are too many.
   static constexpr bool in_teams = W == 1;
   static constexpr int most_bytes = 40 * 1024;  // of scratch
-  static_assert(threads * Segment<T, W>::words * sizeof(T) < most_bytes);
+  static_assert((W > 1 ? lanes : threads) * Segment<T, W>::words * sizeof(T) < most_bytes);
   /// So many are one group, if these are all: one team goes up with them, and down again.
   static constexpr int most_alone = [] {
     int most = lanes;
@@ -40,7 +40,7 @@ struct CoarseTree {
   static constexpr int least_runs = 1 << 14;
   /// Where word k of the node in a slot lies among those of a group of so many segments.
   static KOKKOS_FORCEINLINE_FUNCTION int node_word(int slot, int k, int wide) {
-    return in_teams ? k * wide + slot : slot * MergeNode<T, W>::words + k;
+    return k * wide + slot;
   }
 };
 
@@ -74,6 +74,7 @@ struct Arrivals {
 struct StageOfSegments {
   std::int64_t segments = 0, segment_offset = 0;
   std::int64_t node_offset = 0;  // of the merges in its runs, if it has any
+  std::int64_t bounds_offset = 0;
 };
 
 /// How one system spreads over tiles and coarse levels, and where its workspace lies.
@@ -137,12 +138,12 @@ struct TeamLayout {
       count = l.groups;
     } while (count > 1);
     stage[stages] = {segments, level[0].segment_offset};
-    bounds_offset = finest_bounds_offset = words;
-    words += 2 * W * (segments + 1);
-    if (stages > 0) {
-      finest_bounds_offset = words;
-      words += 2 * W * (stage[0].segments + 1);
+    for (int s = stages; s >= 0; --s) {
+      stage[s].bounds_offset = words;
+      words += 2 * W * (stage[s].segments + 1);
     }
+    bounds_offset = stage[stages].bounds_offset;
+    finest_bounds_offset = stage[0].bounds_offset;
     counter_offset = words;
     for (int l = 1; l < levels; ++l) {
       level[l].counter_offset = words;

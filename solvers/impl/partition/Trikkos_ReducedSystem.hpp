@@ -104,7 +104,8 @@ struct MergeCoarse {
     }
   }
   static std::size_t scratch_bytes(const TeamLayout& layout) {
-    return sizeof(T) * Segment<T, W>::words * threads(layout) + alignof(T);
+    const int slots = W > 1 ? each * threads(layout) : threads(layout);
+    return sizeof(T) * Segment<T, W>::words * slots + alignof(T);
   }
 
  private:
@@ -127,24 +128,30 @@ struct MergeCoarse {
       }
     };
     const auto get = [&](int i) {
-      const std::int64_t k = first + each * t + i;
+      const std::int64_t k = first + i;
       if (k >= level.count) return identity_segment<T, W>();
       return SegmentArray<T, W>{mine + level.segment_offset, level.count}.get(k);
     };
-    Segment<T, W> s = identity_segment<T, W>();
-    if (t < active) {
-      s = get(0);
-      if constexpr (each == 2) {
-        const Segment<T, W> left = s, right = get(1);
+    if constexpr (W == 1) {
+      Segment<T, W> s = identity_segment<T, W>();
+      if (t < active) {
+        const Segment<T, W> left = get(t * each), right = get(t * each + 1);
         Node node;
         s = merge(left, right, node);
         check(active, t, left, right, s, node);
         keep(active + t, node);
       }
+      const SegmentArray<T, W> slots{scratch, member.team_size()};
+      merge_tree(member, slots, active, most_levels, s, keep, 1, check);
+      return slots.get(0);
+    } else {
+      // One loop: the code of a merge is large.
+      const SegmentArray<T, W> slots{scratch, each * member.team_size()};
+      for (int i = t; i < wide; i += member.team_size()) slots.put(i, get(i));
+      member.team_barrier();
+      merge_slots<T, W, false>(member, slots, wide, most_levels, keep, 1, check);
+      return slots.get(0);
     }
-    const SegmentArray<T, W> slots{scratch, member.team_size()};
-    merge_tree(member, slots, active, most_levels, s, keep, 1, check);
-    return slots.get(0);
   }
   /// Hands the segment of a group to the level above. True, to all threads, where those of its
   /// neighbours there have been handed on, too.
@@ -181,7 +188,7 @@ struct MergeCoarse {
     TRIKKOS_UNROLL(each)
     for (int i = 0; i < each; ++i) {
       auto own = b;
-      if (each == 2) descend_tree(own, active + t, 1, i, word);
+      descend_tree(own, active + t, 1, i, word);
       if (each * t + i < layout.segments)
         put_inner_bounds<T, W>(bounds, each * t + i, layout.segments, own);
     }
@@ -260,12 +267,59 @@ struct DescendInTeams {
   }
 };
 
-/// The same, each thread by itself.
+/// The nodes on the way from the root to a segment. Which they are does not depend on values.
+template <class T, int W>
+class CoarsePath {
+  using Node = MergeNode<T, W>;
+
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION CoarsePath(const TeamLayout& layout, const T* work,
+                                         std::int64_t segment)
+      : m_layout(layout), m_work(work), m_segment(segment), m_level(layout.levels) {
+    enter_level();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_done() const { return m_level < 0; }
+  /// Whether the way goes to the right from here.
+  KOKKOS_FORCEINLINE_FUNCTION bool turns_right() const { return (m_leaf & m_half) != 0; }
+  KOKKOS_FORCEINLINE_FUNCTION Node node() const {
+    Node r;
+    const T* at = m_nodes + CoarseTree<T, W>::node_word(m_slot, 0, m_wide);
+    TRIKKOS_UNROLL(Node::words)
+    for (int k = 0; k < Node::words; ++k, at += m_wide) r.g[k] = *at;
+    return r;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void step() {
+    m_slot = child_slot(m_slot, 1, turns_right());
+    m_half /= 2;
+    if (m_half == 0) enter_level();
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void enter_level() {
+    constexpr int lanes = CoarseTree<T, W>::lanes;
+    if (--m_level < 0) return;
+    std::int64_t at = m_segment;
+    for (int k = 0; k < m_level; ++k) at /= lanes;
+    const std::int64_t group = m_layout.levels > 1 ? at / lanes : 0;  // an only one may be wider
+    const CoarseLevel& level = m_layout.level[m_level];
+    m_leaf = static_cast<int>(at - group * lanes);
+    m_wide = level.lanes;
+    m_nodes = m_work + level.node_offset + group * lanes * Node::words;
+    m_slot = 1;
+    m_half = m_wide / 2;
+  }
+
+  const TeamLayout& m_layout;
+  const T* m_work;
+  std::int64_t m_segment;
+  int m_level;
+  const T* m_nodes = nullptr;
+  int m_leaf = 0, m_wide = 0, m_slot = 0, m_half = 0;
+};
+
+/// The way down, each thread by itself. It reads a node while it goes on from the one before.
 template <class T, int W = 1>
 struct DescendCoarse {
-  using Node = MergeNode<T, W>;
-  static constexpr int lanes = CoarseTree<T, W>::lanes;
-
   T* work;
   TeamLayout layout;
 
@@ -274,15 +328,15 @@ struct DescendCoarse {
     T* const mine = work + system * layout.words;
     T* const out = mine + layout.bounds_offset;
     auto b = OuterBounds<T, W>{out, layout.segments}.get();
-    for (int l = layout.levels - 1; l >= 0; --l) {
-      std::int64_t at = i;
-      for (int k = 0; k < l; ++k) at /= lanes;
-      const std::int64_t group = layout.levels > 1 ? at / lanes : 0;  // an only one may be wider
-      const int leaf = static_cast<int>(at - group * lanes), wide = layout.level[l].lanes;
-      const T* const nodes = mine + layout.level[l].node_offset + group * lanes * Node::words;
-      descend_tree(b, 1, wide / 2, leaf, [&](int slot, int k) {
-        return nodes[CoarseTree<T, W>::node_word(slot, k, wide)];
-      });
+    CoarsePath<T, W> path(layout, mine, i);
+    MergeNode<T, W> next = path.node();
+    TRIKKOS_UNROLL(1)
+    while (!path.is_done()) {
+      const MergeNode<T, W> node = next;
+      const bool right = path.turns_right();
+      path.step();
+      if (!path.is_done()) next = path.node();
+      descend(b, node, right);
     }
     put_inner_bounds<T, W>(out, i, layout.segments, b);
   }

@@ -41,6 +41,10 @@ struct RunsInMemory {
     return {work + system * layout.words + layout.stage[stage].segment_offset,
             layout.stage[stage].segments};
   }
+  /// Of the values around and at their ends.
+  KOKKOS_FORCEINLINE_FUNCTION T* bounds(std::int64_t system, int stage) const {
+    return work + system * layout.words + layout.stage[stage].bounds_offset;
+  }
   /// Of the merge with the i-th segment of a run: a word of all runs at a time.
   KOKKOS_FORCEINLINE_FUNCTION StoredNode<T> node(std::int64_t system, int stage, std::int64_t run,
                                                  int i) const {
@@ -113,43 +117,57 @@ struct MergeRuns {
   }
 };
 
-/// From the values around and at the ends of the segments that the tree began with to those of the
-/// first stage, a thread for each run there.
+/// From the values around and at the ends of the segments of a stage to those of the stage below, a
+/// thread for each.
 template <class T, int W>
 struct SpreadRuns {
-  RunsInMemory<T, W> all;
+  static constexpr int threads = MergeRuns<T, W>::threads, node_words = MergeNode<T, W>::words,
+                       words = (segment_run - 1) * node_words, row_bytes = threads * sizeof(T);
+  static_assert(threads * words * sizeof(T) < 40 * 1024);  // scratch of a team
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
-    const TeamLayout& layout = all.layout;
-    const auto [system, run] = split_index(index, all.runs(0));
-    T* const mine = all.work + system * layout.words;
-    const auto above = [&](int stages) {
-      std::int64_t r = run;
-      for (int s = 0; s < stages; ++s) r /= segment_run;
-      return r;
-    };
-    auto b =
-        OuterBounds<T, W>{mine + layout.bounds_offset + 2 * W * above(layout.stages - 1), 1}.get();
-    TRIKKOS_UNROLL(1)
-    for (int s = layout.stages - 1; s > 0; --s) {
-      const std::int64_t parent = above(s);
-      const int wanted = static_cast<int>(above(s - 1) % segment_run);
-      for (int i = segment_run - 1; i >= wanted && i > 0; --i)
-        descend(b, all.node(system, s, parent, i), i == wanted);
+  RunsInMemory<T, W> all;
+  int stage;
+  std::int64_t systems;
+
+  std::int64_t count() const { return systems * all.runs(stage); }
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    T* const scratch = team_scratch<T, staging_alignment>(member);
+    Staging<Member> staging(member, scratch + threads * words);
+    const std::int64_t runs = all.runs(stage), last = systems * runs,
+                       begin = std::int64_t(member.league_rank()) * threads,
+                       end = begin + threads < last ? begin + threads : last;
+    const std::int64_t mine = begin + member.team_rank();
+    const auto [system, run] = split_index(mine < end ? mine : begin, runs);
+    // before copies fill the way to memory
+    auto b = OuterBounds<T, W>{all.bounds(system, stage + 1) + 2 * W * run, 1}.get();
+    for (std::int64_t r = begin; r < end;) {  // system by system
+      const auto [of, first] = split_index(r, runs);
+      const std::int64_t here = runs - first < end - r ? runs - first : end - r;
+      staging.template load<false, row_bytes>(
+          Runs<const T>{scratch + (r - begin), all.node(of, stage, first, 1).first, words,
+                        static_cast<int>(here), threads, runs});
+      r += here;
     }
-    T* const out = mine + layout.finest_bounds_offset + 2 * W * segment_run * run;
+    staging.wait();
+    if (mine >= end) return;
+    T* const out = all.bounds(system, stage) + 2 * W * segment_run * run;
     const auto put = [&](int i, const T* x) {
       TRIKKOS_UNROLL(2 * W)
       for (int j = 0; j < 2 * W; ++j) out[2 * W * i + j] = x[j];
     };
     put(0, b.x);
-    if (run == all.runs(0) - 1) put(segment_run, b.x + 2 * W);
+    if (run == runs - 1) put(segment_run, b.x + 2 * W);
     TRIKKOS_UNROLL(1)
     for (int i = segment_run - 1; i > 0; --i) {
-      const MeetingPoint<T, W> met(b, all.node(system, 0, run, i));
+      const T* const node = scratch + member.team_rank() + (i - 1) * node_words * threads;
+      const MeetingPoint<T, W> met(b, [&](int k) { return node[k * threads]; });
       put(i, met.x);
       b = met.left(b);
     }
+  }
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes() {
+    return sizeof(T) * threads * words + staging_bytes + staging_alignment;
   }
 };
 
@@ -184,10 +202,17 @@ struct SegmentRuns {
   void spread(const Exec& exec, std::int64_t systems, const std::string& label,
               const Gate& gate) const {
     if constexpr (W > 1)
-      if (layout.stages > 0) {
-        const RunsInMemory<T, W> all{work, layout};
-        Kokkos::parallel_for(label + "spread_runs", range(exec, systems * all.runs(0)),
-                             gate(SpreadRuns<T, W>{all}));
+      for (int s = layout.stages - 1; s >= 0; --s) {
+        using Kernel = SpreadRuns<T, W>;
+        using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::threads, 1>>;
+        const Kernel kernel{{work, layout}, s, systems};
+        const int league =
+            static_cast<int>((kernel.count() + Kernel::threads - 1) / Kernel::threads);
+        Kokkos::parallel_for(
+            label + "spread_runs",
+            light(Teams(exec, gate.league(league), Kernel::threads)
+                      .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()))),
+            gate.teams(kernel, league));
       }
   }
 };

@@ -93,26 +93,27 @@ struct Unwatched {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const Any&...) const {}
 };
 
-/// Merges the segments of `lanes` threads in pairs, `levels` times, in scratch that has a slot of
-/// as many words as a node for each, `word(slot, k)`: slots [0, h) hold the h segments of a level,
-/// slots [h, 2h) the nodes of the merges that made them (a heap). `keep(slot, node)` stores a node,
-/// or `keep.node(slot)` is where it lies, in other memory than the slots;
-/// `check(h, pair, left, right, merged, node)` sees every merge, some more than once. Returns
-/// segment t to the threads t < lanes >> levels.
+/// Merges segments in pairs, `levels` times, in scratch that has a slot of as many words as a node
+/// for each, `word(slot, k)`: slots [0, h) hold the h segments of a level, slots [h, 2h) the nodes
+/// of the merges that made them (a heap). The first of them are there, behind a barrier; half as
+/// many threads as these merge. `keep(slot, node)` stores a node, or `keep.node(slot)` is where it
+/// lies, in other memory than the slots; `check(h, pair, left, right, merged, node)` sees every
+/// merge, some more than once. Returns segment t to the threads t < lanes >> levels, levels > 0.
 ///
 /// Neighbours are `apart` slots from each other, a power of two: as many trees are interleaved.
 /// \tparam by_warp  whether a warp has a loop of its own where it suffices; two loops cost more
 ///                  than they gain in some kernels (perf_tests/README.md)
-template <bool by_warp = true, class Member, class Slots, class T, int W, class Keep,
+template <class T, int W, bool by_warp = true, class Member, class Slots, class Keep,
           class Check = Unwatched>
-KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const Slots& word,
-                                                     int lanes, int levels, Segment<T, W> s,
-                                                     const Keep& keep, int apart = 1,
-                                                     const Check& check = {}) {
+KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_slots(const Member& member, const Slots& word,
+                                                      int lanes, int levels, const Keep& keep,
+                                                      int apart = 1, const Check& check = {}) {
   constexpr bool keeps_at_once = requires(const Keep& k) { k.node(0); };
   const int t = member.team_rank(), alone = threads_of_warp<Member>();
   const int last = lanes >> levels > 0 ? lanes >> levels : 1;
   int h = lanes / 2;
+  // Not one that a thread keeps where it merges nothing: it would have to be kept by all.
+  Segment<T, W> s = identity_segment<T, W>();
   const auto merge_pairs = [&](int pair, bool merges, const auto& barrier) {
     const int first = child_slot(pair, apart, false);
     const auto merge_to = [&](auto& node) {
@@ -137,8 +138,6 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
     }
     barrier();
   };
-  if (t < lanes) put_segment(word, t, s);
-  member.team_barrier();
   if (by_warp && h <= alone) {
     // All threads of the warp merge, some what others do, too: branches and barriers took as long
     // as the merge itself.
@@ -160,6 +159,18 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
   }
   member.team_barrier();
   return s;
+}
+/// Those of `lanes` threads; with no level each gets its own back.
+template <bool by_warp = true, class Member, class Slots, class T, int W, class Keep,
+          class Check = Unwatched>
+KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const Slots& word,
+                                                     int lanes, int levels,
+                                                     const Segment<T, W>& mine, const Keep& keep,
+                                                     int apart = 1, const Check& check = {}) {
+  if (member.team_rank() < lanes) put_segment(word, member.team_rank(), mine);
+  member.team_barrier();
+  if (levels == 0) return mine;
+  return merge_slots<T, W, by_warp>(member, word, lanes, levels, keep, apart, check);
 }
 
 /// The way down the tree from node `slot` to the segment of `leaf`, whose bounds `b` becomes.
