@@ -149,7 +149,8 @@ struct MergeCoarse {
       const SegmentArray<T, W> slots{scratch, each * member.team_size()};
       for (int i = t; i < wide; i += member.team_size()) slots.put(i, get(i));
       member.team_barrier();
-      merge_slots<T, W, false>(member, slots, wide, most_levels, keep, 1, check);
+      merge_slots<false>(member, slots, wide, most_levels, identity_segment<T, W>(), keep, 1,
+                         check);
       return slots.get(0);
     }
   }

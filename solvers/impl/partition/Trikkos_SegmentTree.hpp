@@ -98,22 +98,22 @@ struct Unwatched {
 /// of the merges that made them (a heap). The first of them are there, behind a barrier; half as
 /// many threads as these merge. `keep(slot, node)` stores a node, or `keep.node(slot)` is where it
 /// lies, in other memory than the slots; `check(h, pair, left, right, merged, node)` sees every
-/// merge, some more than once. Returns segment t to the threads t < lanes >> levels, levels > 0.
+/// merge, some more than once. Returns segment t to the threads t < lanes >> levels, and `s` where
+/// nothing is merged.
 ///
 /// Neighbours are `apart` slots from each other, a power of two: as many trees are interleaved.
 /// \tparam by_warp  whether a warp has a loop of its own where it suffices; two loops cost more
 ///                  than they gain in some kernels (perf_tests/README.md)
-template <class T, int W, bool by_warp = true, class Member, class Slots, class Keep,
+template <bool by_warp = true, class Member, class Slots, class T, int W, class Keep,
           class Check = Unwatched>
 KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_slots(const Member& member, const Slots& word,
-                                                      int lanes, int levels, const Keep& keep,
-                                                      int apart = 1, const Check& check = {}) {
+                                                      int lanes, int levels, Segment<T, W> s,
+                                                      const Keep& keep, int apart = 1,
+                                                      const Check& check = {}) {
   constexpr bool keeps_at_once = requires(const Keep& k) { k.node(0); };
   const int t = member.team_rank(), alone = threads_of_warp<Member>();
   const int last = lanes >> levels > 0 ? lanes >> levels : 1;
   int h = lanes / 2;
-  // Not one that a thread keeps where it merges nothing: it would have to be kept by all.
-  Segment<T, W> s = identity_segment<T, W>();
   const auto merge_pairs = [&](int pair, bool merges, const auto& barrier) {
     const int first = child_slot(pair, apart, false);
     const auto merge_to = [&](auto& node) {
@@ -160,7 +160,8 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_slots(const Member& member, cons
   member.team_barrier();
   return s;
 }
-/// Those of `lanes` threads; with no level each gets its own back.
+/// Those of `lanes` threads. With W > 1 one that merges nothing does not get its own back, for
+/// which registers would be wanted while others merge, but where there is no level at all.
 template <bool by_warp = true, class Member, class Slots, class T, int W, class Keep,
           class Check = Unwatched>
 KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const Slots& word,
@@ -169,8 +170,13 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
                                                      int apart = 1, const Check& check = {}) {
   if (member.team_rank() < lanes) put_segment(word, member.team_rank(), mine);
   member.team_barrier();
-  if (levels == 0) return mine;
-  return merge_slots<T, W, by_warp>(member, word, lanes, levels, keep, apart, check);
+  if constexpr (W == 1) {
+    return merge_slots<by_warp>(member, word, lanes, levels, mine, keep, apart, check);
+  } else {
+    if (levels == 0) return mine;
+    return merge_slots<by_warp>(member, word, lanes, levels, identity_segment<T, W>(), keep, apart,
+                                check);
+  }
 }
 
 /// The way down the tree from node `slot` to the segment of `leaf`, whose bounds `b` becomes.
