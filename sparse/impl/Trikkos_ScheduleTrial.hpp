@@ -21,16 +21,17 @@ template <class T, class Exec>
 class ScheduleTrial {
  public:
   ScheduleTrial(const Exec& exec, const TriangleRows& rows, RowOrder natural)
-      : m_exec(exec),
-        m_rows(rows),
-        m_n(natural.n),
-        m_needed(zeros<std::int32_t>(rows.start[natural.n])),
-        m_value(zeros<T>(rows.start[natural.n])),
-        m_vectors(zeros<T>(3 * natural.n)),
-        m_slice(natural.n + 1),
-        m_length(natural.n) {
-    std::vector<std::int32_t> order(natural.n);
-    for (std::int64_t e = 0; e < natural.n; ++e) order[e] = natural[e];
+      : m_exec(exec), m_rows(rows), m_n(natural.n), m_slice(natural.n + 1), m_length(natural.n) {
+    const std::int64_t entries = rows.start[m_n], numbers = 3 * m_n;
+    m_memory.reserve(exec, Slabs<Exec>::template bytes_of<std::int32_t>(entries) +
+                               Slabs<Exec>::template bytes_of<T>(entries) +
+                               Slabs<Exec>::template bytes_of<T>(numbers));
+    m_needed = m_memory.template array<std::int32_t>(exec, entries);
+    m_value = m_memory.template array<T>(exec, entries);
+    m_vectors = m_memory.template array<T>(exec, numbers);
+    fill(exec, filled(m_value, T(0)), filled(m_vectors, T(0)));
+    std::vector<std::int32_t> order(m_n);
+    for (std::int64_t e = 0; e < m_n; ++e) order[e] = natural[e];
     m_one_thread = time(order, [&](const auto& A) { solve_serially(m_exec, A, 0, m_n); });
   }
 
@@ -52,34 +53,31 @@ class ScheduleTrial {
     const PackedTriangle<T> A{m_slice.data(), m_length.data(), order.data(), m_needed.data(),
                               m_value.data(), numbers,         nullptr,      0};
     Kokkos::parallel_for(
-        "Trikkos::TriangularPlan::try", range(m_exec, m_n),
+        label, range(m_exec, m_n),
         PackPattern<T, NumberOfRow>{m_n, A, m_rows, order.data(), {}, m_needed.data()});
     const Vectors<T> b{numbers + m_n}, x{numbers + 2 * m_n};
     const Substitution<T, true> rows{A, {b.data}, x, 1, nullptr, 0};
-    m_exec.fence("Trikkos::TriangularPlan::try");
+    m_exec.fence(label);
     constexpr int times = 4;
     double fastest = 0;
     for (int i = 0; i < times; ++i) {
       const auto begin = std::chrono::steady_clock::now();
       solve(rows);
-      m_exec.fence("Trikkos::TriangularPlan::try");
+      m_exec.fence(label);
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
       fastest = i == 0 ? taken.count() : std::min(fastest, taken.count());
     }
     return fastest;
   }
 
-  /// In the memory of the threads that will have them.
-  template <class U>
-  Array<U, Exec> zeros(std::int64_t count) const {
-    return Array<U, Exec>(Kokkos::view_alloc(m_exec, "Trikkos::TriangularPlan::try"), count);
-  }
+  static constexpr auto label = "Trikkos::TriangularPlan::try";
 
   const Exec m_exec;
   const TriangleRows m_rows;
   const std::int64_t m_n;
-  const Array<std::int32_t, Exec> m_needed;
-  const Array<T, Exec> m_value, m_vectors;  // the diagonal's reciprocals, b, x
+  Slabs<Exec> m_memory{"try"};
+  Array<std::int32_t, Exec> m_needed;
+  Array<T, Exec> m_value, m_vectors;  // the diagonal's reciprocals, b, x
   std::vector<std::int64_t> m_slice;
   std::vector<std::int32_t> m_length;
   double m_one_thread;

@@ -136,10 +136,10 @@ class TriangleAnalysis {
     using enum TriangularAlgorithm;
     const TriangularAlgorithm wanted = m_options.algorithm();
     const std::int64_t count = levels.levels();
-    if constexpr (on_host)
-      if (wanted == automatic || wanted == point_to_point)
-        schedule = fastest_schedule<T>(exec, pattern.rows(), natural());
     const auto threads = static_cast<int>(exec.concurrency());
+    if constexpr (on_host)
+      if ((wanted == automatic && threads > 1) || wanted == point_to_point)
+        schedule = fastest_schedule<T>(exec, pattern.rows(), natural());
     TriangleFacts facts{.rows = size,
                         .levels = count,
                         .on_host = on_host,
