@@ -19,8 +19,7 @@ inline constexpr std::int64_t levels_without_parts = 20;
 /// Times one thread that point_to_point must be when it is tried. What is expected of its schedule
 /// says little: of two cores of an EPYC, where 1.29 to 1.65 were expected, 0.63 to 1.83 were seen.
 inline constexpr double least_speedup = 1.1;
-/// Of the same for incomplete factors, which are not tried. Their rows take longer than what
-/// threads wait for.
+/// Times that must be expected of it for incomplete factors, which are not tried.
 inline constexpr double least_expected_speedup = 1.25;
 
 /// Levels of so many rows in the mean, or values of all right-hand sides, keep a device busy. H200,
