@@ -18,10 +18,10 @@ using Array = Kokkos::View<T**, Kokkos::LayoutStride, Space, Kokkos::MemoryUnman
 
 template <class View>
 auto as_array(const View& v) {
-  constexpr auto rank = View::rank();
+  constexpr int rank = View::rank();
   static_assert(rank <= 2, "Test::copy: Views of rank 0, 1 or 2");
   std::size_t extent[2] = {1, 1}, stride[2] = {1, 1};
-  for (std::size_t k = 0; k < rank; ++k) {
+  for (int k = 0; k < rank; ++k) {
     extent[2 - rank + k] = v.extent(k);
     stride[2 - rank + k] = v.stride(k);
   }
