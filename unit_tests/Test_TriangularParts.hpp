@@ -354,6 +354,8 @@ TEST(TEST_CATEGORY, triangular_choice_on_hosts) {
   facts.on_host = facts.spin_safe = true;
   facts.threads = 2;
   facts.speedup = 1.2;
+  EXPECT_EQ(Impl::choose_triangular_algorithm(facts).algorithm, serial);  // only expected
+  facts.is_tried = true;
   EXPECT_EQ(Impl::choose_triangular_algorithm(facts).algorithm, point_to_point);
   facts.speedup = 0.8;
   EXPECT_EQ(Impl::choose_triangular_algorithm(facts).algorithm, serial);

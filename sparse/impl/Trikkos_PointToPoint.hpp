@@ -44,6 +44,7 @@ struct PointToPointSchedule {
   std::vector<std::int32_t> first_wait;  // of each task
   std::vector<Wait> waits;
   double speedup = 1;  // that is expected, or was seen
+  bool is_tried = false;
   // Shared by all copies of a plan.
   std::unique_ptr<Progress[]> progress;
 

@@ -95,10 +95,12 @@ PointToPointSchedule fastest_schedule(const Exec& exec, const TriangleRows& rows
   if (best.speedup <= 1 || !runs_side_by_side(exec, threads)) return best;
   ScheduleTrial<T, Exec> trial(exec, rows, natural);
   best.speedup = trial.speedup(best);
+  best.is_tried = true;
   const StepDivision likely = best.division;
   const auto look_at = [&](const StepDivision& division) {
     PointToPointSchedule s = PointToPointScheduler(rows, natural, threads, division).take();
     s.speedup = trial.speedup(s);
+    s.is_tried = true;
     if (s.speedup > best.speedup) best = std::move(s);
   };
   look_at({likely.rows_of_part, true});

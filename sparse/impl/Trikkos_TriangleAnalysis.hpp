@@ -149,7 +149,8 @@ class TriangleAnalysis {
                         .is_divided = is_divided(),
                         .rhs_count = m_options.rhs_count(),
                         .threads = threads,
-                        .speedup = schedule.speedup};
+                        .speedup = schedule.speedup,
+                        .is_tried = schedule.is_tried};
     if constexpr (spin_safe_v<Exec>)
       if (wanted == blocked || (wanted == automatic && !on_host && count > levels_without_parts))
         size_parts(exec, facts);

@@ -19,7 +19,8 @@ inline constexpr std::int64_t levels_without_parts = 20;
 /// Times one thread that point_to_point must be when it is tried. What is expected of its schedule
 /// says little: of two cores of an EPYC, where 1.29 to 1.65 were expected, 0.63 to 1.83 were seen.
 inline constexpr double least_speedup = 1.1;
-/// Times that must be expected of it for incomplete factors, which are not tried.
+/// Times that must be expected of it where it is not tried: for incomplete factors, and for plans
+/// made where its threads cannot be had.
 inline constexpr double least_expected_speedup = 1.25;
 
 /// Levels of so many rows in the mean, or values of all right-hand sides, keep a device busy. H200,
@@ -48,6 +49,7 @@ struct TriangleFacts {
   std::int64_t rhs_count = 1;
   int threads = 0;
   double speedup = 1;  // of point_to_point, as it was seen, or is expected
+  bool is_tried = false;
 };
 struct TriangularChoice {
   TriangularAlgorithm algorithm;
@@ -100,7 +102,7 @@ inline TriangularChoice choose_triangular_algorithm(const TriangleFacts& facts) 
   using enum TriangularAlgorithm;
   if (facts.on_host) {
     if (facts.threads == 1) return {serial, "there is one thread"};
-    if (facts.speedup < least_speedup)
+    if (facts.speedup < (facts.is_tried ? least_speedup : least_expected_speedup))
       return {serial, "threads that wait for each other are no faster than one"};
     return {point_to_point, "its levels have work for all threads"};
   }
