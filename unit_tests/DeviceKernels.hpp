@@ -133,8 +133,8 @@ struct Answers {
   bool any_left;
   Trikkos::Status status;
 };
-/// Systems of one size on the device, x in the place of b: row i of the k-th at i step + k next,
-/// `offset` words after a multiple of 16 bytes.
+/// Systems of one size on the device, x in the place of b, or not: row i of the k-th at
+/// i step + k next, `offset` words after a multiple of 16 bytes.
 template <int W>
 class ManyOnDevice {
  public:
@@ -153,8 +153,9 @@ class ManyOnDevice {
     for (int j = 0; j <= 2 * W; ++j)
       m_band[j] = pack([&](const HostSystem<W>& s) -> auto& { return s.band[j]; });
     m_x = pack([](const HostSystem<W>& s) -> auto& { return s.b; });
+    m_b = pack([](const HostSystem<W>& s) -> auto& { return s.b; });
   }
-  Impl::Problem<T, W> problem() const {
+  Impl::Problem<T, W> problem(bool in_place = true) const {
     Impl::Problem<T, W> r{};
     r.A = Impl::Systems<T, W>({}, m_count);
     r.A.first.n = m_n;
@@ -162,7 +163,7 @@ class ManyOnDevice {
       r.A.first.band[j] = {m_band[j].data() + m_offset, m_step};
       r.A.stride[j] = m_next;
     }
-    r.b = {m_x.data() + m_offset, m_next, m_step};
+    r.b = {(in_place ? m_x : m_b).data() + m_offset, m_next, m_step};
     r.x = {m_x.data() + m_offset, m_next, m_step};
     r.diagnosis = {m_report.data(), m_count};
     r.resets = true;
@@ -190,7 +191,7 @@ class ManyOnDevice {
   }
 
   int m_count, m_n, m_step, m_next, m_offset;
-  Kokkos::View<T*, Exec> m_band[2 * W + 1], m_x, m_marked{"marked", std::size_t(m_count)};
+  Kokkos::View<T*, Exec> m_band[2 * W + 1], m_b, m_x, m_marked{"marked", std::size_t(m_count)};
   Kokkos::View<Impl::Wanted*, Exec> m_any{"any", 1};
   Kokkos::View<std::int64_t*, Exec> m_report{"report", Impl::Diagnosis::words};
 };

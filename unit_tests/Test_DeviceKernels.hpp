@@ -419,10 +419,11 @@ TEST(TEST_CATEGORY, device_kernels_of_windows) {
           T* const none = nullptr;
           const Answer found = solve(A, stride, 1, [&](const Exec& exec, const auto& problem) {
             Impl::LookFirst<T>{problem, 0, tried, refused}.launch(exec);
+            const Impl::Refusals refusals{{refused, nullptr}};
             if (gated)  // by one team
-              windows.launch(exec, problem, Impl::OnlyIf{tried, 1}, refused, none, none);
+              windows.launch(exec, problem, Impl::OnlyIf{tried, 1}, refusals, none, none);
             else
-              windows.launch(exec, problem, Impl::Always{}, refused, none, none);
+              windows.launch(exec, problem, Impl::Always{}, refusals, none, none);
           });
           const bool is_accepted = !to_vector(words)[1].is_raised();
           EXPECT_EQ(is_accepted, dominance > 1);
@@ -469,6 +470,54 @@ TEST(TEST_CATEGORY, device_kernels_that_are_wanted_do_each_work_once) {
       }
     }
   }
+}
+/// Every third system, from the last to the first.
+struct ListSystems {
+  Impl::SystemList list;
+  std::int32_t* is_listed;
+  int systems;
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    list.wanted->set(false);
+    for (int k = systems - 1; k >= 0; --k) {
+      is_listed[k] = k % 3 == 1;
+      if (is_listed[k]) list.append(k);
+    }
+  }
+};
+struct CountOne {
+  int* done;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t work) const {
+    Kokkos::atomic_inc(done + work);
+  }
+};
+// Works of listed systems, by teams that take them, by a league of all, and by threads.
+TEST(TEST_CATEGORY, device_kernels_that_are_listed_do_each_work_once) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  constexpr int size = 32;
+  for (const int systems : {1, 2, 5, 40})
+    for (const int each : {1, 5})
+      for (const int teams : {1, 7, 1000}) {
+        const int works = systems * each;
+        const Kokkos::View<Impl::Wanted*, Exec> wanted("wanted", 1);
+        const Kokkos::View<std::int32_t*, Exec> list("list", systems), listed("listed", systems);
+        const Impl::SystemList wanted_systems{wanted.data(), list.data()};
+        Kokkos::parallel_for("Test::list", Kokkos::RangePolicy<Exec>(0, 1),
+                             ListSystems{wanted_systems, listed.data(), systems});
+        const Impl::OnlyListed gate{wanted_systems, listed.data(), systems, teams};
+        const Kokkos::View<int*, Exec> done("done", works);
+        const CountWork by_team{done.data()};
+        for (int k = 0; k < 2; ++k)
+          Kokkos::parallel_for("Test::count",
+                               Kokkos::TeamPolicy<Exec>(Exec(), gate.league(works), size),
+                               gate.teams(by_team, works));
+        Kokkos::parallel_for("Test::count", Kokkos::TeamPolicy<Exec>(Exec(), works, size),
+                             gate(by_team, works));
+        using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+        Kokkos::parallel_for("Test::count", Range(0, works), gate(CountOne{done.data()}, works));
+        const auto found = to_vector(done);
+        for (int i = 0; i < works; ++i)
+          EXPECT_EQ(found[i], i / each % 3 == 1 ? 3 * size + 1 : 0) << i;
+      }
 }
 
 }  // namespace Test::DeviceKernels

@@ -204,6 +204,29 @@ inline void expect_solved_in_tiles(int n, const Trikkos::Options& options, bool 
       expect_solved_by<2>(Tiles(Impl::Shape{n, 1, 1}, options, full, least_runs), n, periodic);
     }
 }
+// One behind the other: what is read between them, and is of neither, is not used.
+TEST(TEST_CATEGORY, wide_kernels_in_tiles_of_neighbours) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {1088, 1200, 2180}) {
+    SCOPED_TRACE(n);
+    std::vector<HostSystem<2>> systems;
+    for (int k = 0; k < 3; ++k)
+      systems.emplace_back(n,
+                           [k](int i, int j) { return T(Impl::random_uniform(20 + k, 5 + j, i)); });
+    const Tiles solver(Impl::Shape{n, 3, 3}, Trikkos::Options{}, false, 1 << 14);
+    const Kokkos::View<T*, Exec> storage("storage", 3 * solver.storage_words());
+    for (const int gap : {0, 4}) {
+      const ManyOnDevice<2> many(systems, 1, n + gap);
+      auto problem = many.problem();
+      problem.A.first.scale_rows = true;
+      problem.storage = storage.data();
+      solver.solve(Exec(), problem);
+      const Answers found = many.answers();
+      EXPECT_TRUE(found.status.ok()) << found.status.why();
+      for (int k = 0; k < 3; ++k) EXPECT_EQ(found.x[k], solve_with(solver, systems[k]).x) << k;
+    }
+  }
+}
 // 64 of them in a tile: around the ends of both, and where one of a pair has no rows.
 TEST(TEST_CATEGORY, wide_kernels_in_halves) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();

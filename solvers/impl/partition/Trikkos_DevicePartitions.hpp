@@ -362,7 +362,8 @@ class DevicePartitions {
                    std::int64_t least_runs = CoarseTree<T, W>::least_runs)
       : m_tile(tile(shape, options.partition_size())),
         m_layout(TeamLayout::of<T, W>(shape.n, m_tile.tile_rows(), m_tile.segments(),
-                                      least_runs / std::max<std::int64_t>(shape.count, 1))) {
+                                      least_runs / std::max<std::int64_t>(shape.count, 1))),
+        m_may_be_interleaved(shape.interleaved) {
     if (m_layout.tiles > std::numeric_limits<int>::max())
       throw std::invalid_argument("Trikkos::Workspace: " + std::to_string(shape.n) +
                                   " rows exceed the largest grid of teams, " +
@@ -373,13 +374,15 @@ class DevicePartitions {
   std::int64_t storage_words() const { return m_layout.words; }
   std::int64_t shared_words() const { return 0; }
   std::int64_t parallel_items() const { return m_layout.tiles; }
-  /// Where a thread chains the segments of a system: so many fill a device.
+  /// Where a thread chains the segments of a system: so many fill a device. Others, which are known
+  /// not to be interleaved, so as to wait seldom for the last teams of a kernel.
   std::int64_t at_least() const {
     using Chain = ChainCoarse<T, W>;
-    if (!Chain::is_for(m_layout.segments, Chain::many)) return 1;
+    const bool is_chain = Chain::is_for(m_layout.segments, Chain::many);
+    if (W == 1 && is_chain) return std::int64_t(1) << 15;
+    if (!is_chain && (W > 1 || m_may_be_interleaved)) return 1;
     const std::int64_t rows = std::max<std::int64_t>(m_layout.tiles, 1) * m_tile.tile_rows();
-    return W == 1 ? std::int64_t(1) << 15
-                  : std::max<std::int64_t>((std::int64_t(1) << 25) / rows, 1);
+    return std::max<std::int64_t>((std::int64_t(1) << (W == 1 ? 26 : 25)) / rows, 1);
   }
 
   template <class Matrices = Systems<T, W>, class Gate = Always>
@@ -485,6 +488,7 @@ class DevicePartitions {
 
   TileShape<T, 0, W> m_tile;
   TeamLayout m_layout;
+  bool m_may_be_interleaved;
 };
 
 }  // namespace Trikkos::Impl

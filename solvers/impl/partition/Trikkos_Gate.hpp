@@ -16,10 +16,10 @@
 
 namespace Trikkos::Impl {
 
-/// A kernel as it is.
+/// A kernel as it is. Gates are told how many works it does, where that is not in its league.
 struct Always {
   template <class Kernel>
-  Kernel operator()(const Kernel& kernel) const {
+  Kernel operator()(const Kernel& kernel, std::int64_t = 0) const {
     return kernel;
   }
   template <class Kernel>
@@ -34,7 +34,8 @@ struct Wanted {
   /// So many words of any scalar hold it.
   static constexpr std::int64_t words = 3 * sizeof(std::int64_t) / sizeof(float);
 
-  std::int64_t raised, taken, finished;
+  std::int64_t raised;  // not zero where they are; of a SystemList how many systems it has
+  std::int64_t taken, finished;
 
   KOKKOS_FORCEINLINE_FUNCTION void set(bool is_wanted) { *this = {is_wanted, 0, 0}; }
   KOKKOS_FORCEINLINE_FUNCTION bool is_raised() const { return raised != 0; }
@@ -48,19 +49,66 @@ struct Wanted {
   }
   /// The last team makes it ready for the kernel behind.
   KOKKOS_FORCEINLINE_FUNCTION void finish(int teams) {
-    if (Kokkos::atomic_fetch_add(&finished, std::int64_t(1)) == teams - 1) set(true);
+    if (Kokkos::atomic_fetch_add(&finished, std::int64_t(1)) == teams - 1) taken = finished = 0;
   }
 };
 
-template <class Kernel>
+/// Those of many systems that kernels are wanted for, in any order.
+struct SystemList {
+  Wanted* wanted;
+  std::int32_t* systems;
+
+  KOKKOS_FORCEINLINE_FUNCTION void append(std::int64_t system) const {
+    const std::int64_t k = Kokkos::atomic_fetch_add(&wanted->raised, std::int64_t(1));
+    systems[k] = static_cast<std::int32_t>(system);
+  }
+};
+
+/// Which works of a kernel are done, where it is wanted: all.
+struct EveryWork {
+  int works = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t) const { return true; }
+  KOKKOS_FORCEINLINE_FUNCTION int count() const { return works; }
+  KOKKOS_FORCEINLINE_FUNCTION int operator[](int i) const { return i; }
+};
+/// `each` for a system: those of systems in a list.
+struct WorksOfListed {
+  SystemList list;
+  const std::int32_t* is_listed;  // [system]
+  int each;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t work) const {
+    return is_listed[work / each] != 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int count() const {
+    return static_cast<int>(list.wanted->raised) * each;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int operator[](int i) const {
+    return list.systems[i / each] * each + i % each;
+  }
+};
+
+template <class Kernel, class Works = EveryWork>
 struct KernelIf {
   Kernel kernel;
   const Wanted* wanted;
+  Works works{};
 
+  /// `work`: a number, or a team of as many as there are works.
   TRIKKOS_CALLS_ITS_ARGUMENT
   template <class Work>
   KOKKOS_INLINE_FUNCTION void operator()(const Work& work) const {
-    if (wanted->is_raised()) kernel(work);
+    if (wanted->is_raised() && works.has(number_of(work))) kernel(work);
+  }
+
+ private:
+  template <class Work>
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t number_of(const Work& work) {
+    if constexpr (requires { work.league_rank(); })
+      return work.league_rank();
+    else
+      return work;
   }
 };
 
@@ -89,21 +137,22 @@ class TeamOf {
 
 /// A team kernel in the teams of a smaller league, each of which takes its next work when it has
 /// finished one: 35 000 teams that return at once would take a tenth of the time of a solve.
-template <class Kernel>
+template <class Kernel, class Works = EveryWork>
 struct TeamsIf {
   Kernel kernel;
   Wanted* wanted;
-  int teams;
+  Works works;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     if (!wanted->is_raised()) return;
     const bool asks = member.team_rank() == 0;
+    const int count = works.count();
     int rank = member.league_rank();
-    while (rank < teams) {
+    while (rank < count) {
       std::int64_t next = 0;  // the answer takes a microsecond: nothing needs it before the end
       if (asks) next = wanted->take();
-      kernel(TeamOf<Member>(member, rank));
+      kernel(TeamOf<Member>(member, works[rank]));
       Staging<TeamOf<Member>>::finish(member);
       member.team_broadcast(next, 0);
       rank = member.league_size() + static_cast<int>(next);
@@ -122,14 +171,37 @@ struct OnlyIf {
   int most = most_teams;
 
   template <class Kernel>
-  KernelIf<Kernel> operator()(const Kernel& kernel) const {
+  KernelIf<Kernel> operator()(const Kernel& kernel, std::int64_t = 0) const {
     return {kernel, wanted};
   }
   template <class Kernel>
   TeamsIf<Kernel> teams(const Kernel& kernel, int league) const {
-    return {kernel, wanted, league};
+    return {kernel, wanted, {league}};
   }
   int league(int teams) const { return teams < most ? teams : most; }
+};
+
+/// The same for those of so many systems that are in a list.
+struct OnlyListed {
+  SystemList list;
+  const std::int32_t* is_listed;
+  std::int64_t systems;
+  int most = OnlyIf::most_teams;
+
+  template <class Kernel>
+  KernelIf<Kernel, WorksOfListed> operator()(const Kernel& kernel, std::int64_t works) const {
+    return {kernel, list.wanted, works_of(works)};
+  }
+  template <class Kernel>
+  TeamsIf<Kernel, WorksOfListed> teams(const Kernel& kernel, int league) const {
+    return {kernel, list.wanted, works_of(league)};
+  }
+  int league(int teams) const { return teams < most ? teams : most; }
+
+ private:
+  WorksOfListed works_of(std::int64_t works) const {
+    return {list, is_listed, static_cast<int>(works / systems)};
+  }
 };
 
 /// Systems that are left to a second kernel.

@@ -289,7 +289,7 @@ struct ReducedSystem {
               const Gate& gate = {}) const {
     runs().merge(exec, count, label, gate);
     if (is_chain(count)) {
-      Kokkos::parallel_for(label + "chain", range(exec, count), gate(chain()));
+      Kokkos::parallel_for(label + "chain", range(exec, count), gate(chain(), count));
     } else {
       launch_merge(exec, count, label, {nullptr}, gate);
       if (!MergeCoarse<T, W>::goes_down(layout)) launch_descent(exec, count, label, gate);
@@ -338,11 +338,12 @@ struct ReducedSystem {
     constexpr int most_threads = CoarseTree<T, W>::most_alone / CoarseTree<T, W>::each;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads, 1>>;
     const int threads = Merge::threads(layout);
+    const std::int64_t teams = count * layout.level[0].groups;
     Kokkos::parallel_for(
         label + "coarse",
-        light(Teams(exec, static_cast<int>(count * layout.level[0].groups), threads)
+        light(Teams(exec, static_cast<int>(teams), threads)
                   .set_scratch_size(0, Kokkos::PerTeam(Merge::scratch_bytes(layout)))),
-        gate(Merge{work, layout, periodic, coarse_rows(), diagnosis, blocks}));
+        gate(Merge{work, layout, periodic, coarse_rows(), diagnosis, blocks}, teams));
   }
   template <class Exec, class Gate>
   void launch_descent(const Exec& exec, std::int64_t count, const std::string& label,
@@ -351,15 +352,17 @@ struct ReducedSystem {
       if (layout.level[0].lanes <= CoarseTree<T, W>::lanes) {
         using Descent = DescendInTeams<T>;
         using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Descent::lanes, 1>>;
+        const std::int64_t teams = count * layout.level[0].groups;
         Kokkos::parallel_for(
             label + "bounds",
-            light(Teams(exec, static_cast<int>(count * layout.level[0].groups), Descent::lanes)
+            light(Teams(exec, static_cast<int>(teams), Descent::lanes)
                       .set_scratch_size(0, Kokkos::PerTeam(Descent::scratch_bytes(layout.levels)))),
-            gate(Descent{work, layout}));
+            gate(Descent{work, layout}, teams));
         return;
       }
-    Kokkos::parallel_for(label + "bounds", range(exec, count * layout.segments),
-                         gate(DescendCoarse<T, W>{work, layout}));
+    const std::int64_t segments = count * layout.segments;
+    Kokkos::parallel_for(label + "bounds", range(exec, segments),
+                         gate(DescendCoarse<T, W>{work, layout}, segments));
   }
 };
 

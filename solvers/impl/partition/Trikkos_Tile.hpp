@@ -289,18 +289,24 @@ struct StagedTile {
       for (int k = 0; k < bands; ++k) start_run(band(k), start(problem, system, k), rows);
     });
   }
-  /// Of the k-th array at an end of the system: rows [begin, end) are read, as what lies outside
-  /// the matrix never is, rows [first, last) of these by a bulk copy.
+  /// Of the k-th array at an end of the system: rows [begin, end) are of the matrix, and rows
+  /// [first, last) are read by a bulk copy. What lies outside the matrix is only where it lies
+  /// between two systems.
   struct End {
     int begin, end, first, last;
   };
-  KOKKOS_FORCEINLINE_FUNCTION End end_of(int k, std::int64_t n) const {
+  template <class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION End end_of(const Problem& problem, std::int64_t system, int k) const {
     const int away = k < rhs ? k - W : 0;
+    const std::int64_t n = problem.n();
     End r;
     r.begin = base == 0 && away < 0 ? -away : 0;
     r.end = end(n - (away > 0 ? away : 0));
-    r.first = (r.begin + in_one_go - 1) / in_one_go * in_one_go;
-    r.last = r.end / in_one_go * in_one_go;
+    const bool is_one_of_many = k < rhs && problem.A.stride[k] != 0,
+               has_before = is_one_of_many && system > 0,
+               has_behind = is_one_of_many && system < problem.count() - 1;
+    r.first = has_before ? 0 : (r.begin + in_one_go - 1) / in_one_go * in_one_go;
+    r.last = (has_behind ? end(n) : r.end) / in_one_go * in_one_go;
     if (r.last < r.first) r.last = r.first;
     return r;
   }
@@ -309,12 +315,14 @@ struct StagedTile {
                                             std::int64_t system) const {
     int words = 0;
     TRIKKOS_UNROLL(bands)
-    for (int k = 0; k < bands; ++k)
-      words += end_of(k, problem.n()).last - end_of(k, problem.n()).first;
+    for (int k = 0; k < bands; ++k) {
+      const End rows = end_of(problem, system, k);
+      words += rows.last - rows.first;
+    }
     staging.template load_by_one<T>(words, [&](const auto& start_run) {
       TRIKKOS_UNROLL(bands)
       for (int k = 0; k < bands; ++k) {
-        const End rows = end_of(k, problem.n());
+        const End rows = end_of(problem, system, k);
         if (rows.first < rows.last)
           start_run(band(k) + rows.first, start(problem, system, k) + rows.first,
                     rows.last - rows.first);
@@ -330,18 +338,19 @@ struct StagedTile {
     TRIKKOS_UNROLL(bands)
     for (int k = 0; k < bands; ++k) {
       const T* const from = start(problem, system, k);
-      const End rows = end_of(k, problem.n());
-      const auto put = [&](int i) {
-        const bool exists = i >= rows.begin && i < rows.end;
-        band(k)[i] = exists ? from[i] : T(k == W);
-      };
+      const End rows = end_of(problem, system, k);
       TRIKKOS_UNROLL(1)
-      for (int i = t; i < rows.first; i += team) put(i);
+      for (int i = rows.begin + t; i < rows.first; i += team) band(k)[i] = from[i];
       TRIKKOS_UNROLL(1)
-      for (int i = rows.last + t; i < shape.tile_rows(); i += team) put(i);
+      for (int i = larger(rows.begin, rows.last) + t; i < rows.end; i += team) band(k)[i] = from[i];
+      if (t < rows.begin) band(k)[t] = T(0);
+      TRIKKOS_UNROLL(1)
+      for (int i = larger(rows.begin, rows.end) + t; i < shape.tile_rows(); i += team)
+        band(k)[i] = T(k == W);
     }
     member.team_barrier();
   }
+  KOKKOS_FORCEINLINE_FUNCTION static int larger(int a, int b) { return a > b ? a : b; }
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void pad(const Member& member, std::int64_t n) const {
     for (int i = end(n) + member.team_rank(); i < shape.tile_rows(); i += member.team_size())

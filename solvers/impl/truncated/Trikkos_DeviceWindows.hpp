@@ -63,19 +63,20 @@ struct SolveWindow {
   static constexpr int registers_for = sizeof(T) == 8 ? 384 : max_tile_lanes;
 
   Problem<T> problem;
-  Windows windows;
-  int levels;  // 2^levels partitions are a group
-  Wanted* refused;
+  Windows windows;  // of each system
+  int levels;       // 2^levels partitions are a group
+  Refusals refused;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank(), groups = lanes >> levels, group = t >> levels;
-    const std::int64_t window = member.league_rank();
+    const auto [system, window] = place_of_team(
+        member.league_rank(), static_cast<int>(windows.count), problem, /*together=*/false);
     const Tile staged{Shape{}, team_scratch<T, staging_alignment>(member), window * windows.step()};
     Staging<Member> staging(member, staged.scratch + scratch_words());
-    staged.load(member, staging, problem, 0, false);
+    staged.load(member, staging, problem, system, false);
     staging.wait();
-    staged.template complete<true>(member, problem, 0);
+    staged.template complete<true>(member, problem, system);
 
     const auto mine = staged.template rows<rows>(t, problem);
     const SegmentArray<T> slots{staged.nodes(), lanes};
@@ -100,12 +101,12 @@ struct SolveWindow {
     }
     descend_tree(bounds, groups + group, (1 << levels) / 2, t, slots);
     const Real<T> probe = OrthogonalCarry::substitute(mine, spare, bounds).probe;
-    store(member, staged);
+    store(member, staged, system, window);
 
     const bool is_kept = (group > 0 || window == 0) && group < groups - 1;
     bool small = t >= groups - 1 || report_coupling(problem.diagnosis, coupling);
     if (is_kept && !(probe == 0)) small = report_coupling(problem.diagnosis, probe);
-    if (!small) refused->raise();
+    if (!small) refused.refuse(system);
   }
   static KOKKOS_INLINE_FUNCTION int scratch_words() {
     return 4 * Shape{}.band_words() + Shape{}.node_words();
@@ -134,6 +135,11 @@ struct SolveWindow {
         const auto& [A, B] = left;  // x_prev is zero
         outermost = magnitude(A.u) < magnitude(B.u) ? (B.f - B.p * last - B.q * first) / B.u
                                                     : (A.f - A.p * last) / A.u;
+        // where rounding errors are all that it is found by, `segmented` is to look at the rows
+        constexpr Real<T> noise = 256 * Kokkos::Experimental::epsilon_v<Real<T>>;
+        const Real<T> of_others = magnitude(A.p) + magnitude(B.p) + magnitude(B.q);
+        if (!(magnitude(A.u) + magnitude(B.u) > noise * of_others))
+          coupling = Kokkos::Experimental::infinity_v<Real<T>>;
       }
     }
     member.team_barrier();
@@ -147,17 +153,19 @@ struct SolveWindow {
   }
   /// x of its own rows.
   template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Member& member, const Tile& staged) const {
-    const std::int64_t window = member.league_rank(), left = problem.n() - staged.base;
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Member& member, const Tile& staged,
+                                         std::int64_t system, std::int64_t window) const {
+    const std::int64_t left = problem.n() - staged.base;
     const int first = window == 0 ? 0 : static_cast<int>(windows.overlap),
               end = static_cast<int>(windows.end());
     T* const from = staged.band(Tile::rhs) + first;
     if constexpr (Bulk)
       if (window < windows.count - 1)
-        return Staging<Member>::store_run(member, problem.x.data + (staged.base + first), from,
-                                          end - first);
+        return Staging<Member>::store_run(
+            member, problem.x.data + (system * problem.x.system_stride + staged.base + first), from,
+            end - first);
     const int last = left < end ? static_cast<int>(left) : end;
-    const Strided<T> x = problem.x[0];
+    const Strided<T> x = problem.x[system];
     Staging<Member>::store(member, Runs<T>{from, x.data + (staged.base + first) * x.stride, 1,
                                            last - first, 0, 0, x.stride});
   }
@@ -174,12 +182,14 @@ class DeviceWindows {
         m_windows(n + overlap(m_levels), Tile{}.tile_rows(), overlap(m_levels)) {}
 
   std::int64_t count() const { return m_windows.count; }
+  /// Rows that a coupling fades over.
+  std::int64_t group() const { return m_windows.overlap; }
   std::int64_t opinion_words() const { return 0; }
   std::int64_t storage_words() const { return 0; }
 
   template <class Exec, class Gate>
-  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate, Wanted* refused, T*,
-              T*) const {
+  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate,
+              const Refusals& refused, T*, T*) const {
     const TileShape<T, 0> shape{Tile{}.lanes(), Tile{}.rows(), Tile{}.levels()};
     if (moves_in_bulk(problem, shape))
       launch(exec, gate, SolveWindow<T, true>{problem, m_windows, m_levels, refused});
@@ -202,7 +212,7 @@ class DeviceWindows {
   template <class Exec, class Gate, class Kernel>
   void launch(const Exec& exec, const Gate& gate, const Kernel& kernel) const {
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
-    const int league = static_cast<int>(m_windows.count);
+    const int league = static_cast<int>(kernel.problem.count() * m_windows.count);
     Kokkos::parallel_for("Trikkos::truncated::windows",
                          light(Teams(exec, gate.league(league), Kernel::lanes)
                                    .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()))),

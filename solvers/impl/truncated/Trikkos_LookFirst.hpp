@@ -9,28 +9,40 @@
 #include <impl/partition/Trikkos_StridedRows.hpp>
 #include <impl/truncated/Trikkos_Windows.hpp>
 
+/// \file
+/// Before any window `automatic` looks at some rows, spread evenly over a system, and tries windows
+/// if an overlap of such rows would do. Where it is wrong no x is: windows do not agree then, and
+/// only their time is lost.
+
 namespace Trikkos::Impl {
 
-/// Before any window `automatic` looks at as many rows as an overlap has, spread evenly over the
-/// system, and tries windows if an overlap of such rows would do. Where it is wrong no x is:
-/// windows do not agree then, and only their time is lost.
+/// How much of a neighbour's change the unknown of a row passes on, if half of that came through
+/// the row before.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION double passes_on(const Bands<T>& A, std::int64_t row) {
+  const auto e = equation_of<T, 1>(A, row, T(0));
+  const double a = magnitude(e.a), b = magnitude(e.b), c = magnitude(e.c);
+  const double down = c / (b - a / 2), up = a / (b - c / 2);
+  const double more = down < up ? up : down;
+  constexpr double infinity = Kokkos::Experimental::infinity_v<double>;
+  if (!(a < 2 * b && c < 2 * b && more < infinity)) return infinity;
+  return more < 0.25 ? 0.25 : more;  // few rows that stop all must not stand for all others
+}
+/// The i-th of so many rows.
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t sample_of(std::int64_t n, std::int64_t samples,
+                                                   std::int64_t i) {
+  return n / samples * i + n / samples / 2;
+}
+
+/// At as many rows of one system as an overlap has.
 template <class T>
 struct LookFirst {
   Problem<T> problem;
   std::int64_t samples;  // or 0: windows are tried in any case
   Wanted *tried, *refused;
 
-  /// How much of a neighbour's change the unknown of a row passes on, if half of that came through
-  /// the row before.
   KOKKOS_INLINE_FUNCTION double passes_on(std::int64_t sample) const {
-    const std::int64_t n = problem.n(), row = n / samples * sample + n / samples / 2;
-    const auto e = equation_of<T, 1>(problem.A[0], row, T(0));
-    const double a = magnitude(e.a), b = magnitude(e.b), c = magnitude(e.c);
-    const double down = c / (b - a / 2), up = a / (b - c / 2);
-    const double more = down < up ? up : down;
-    constexpr double infinity = Kokkos::Experimental::infinity_v<double>;
-    if (!(a < 2 * b && c < 2 * b && more < infinity)) return infinity;
-    return more < 0.25 ? 0.25 : more;  // few rows that stop all must not stand for all others
+    return Impl::passes_on(problem.A[0], sample_of(problem.n(), samples, sample));
   }
   KOKKOS_INLINE_FUNCTION void decide(double passed_on) const {
     const bool is_likely = samples == 0 || passed_on <= largest_disagreement<T>;

@@ -5,63 +5,82 @@
 #define TRIKKOS_IMPL_TRUNCATED_HPP
 
 #include <impl/segmented/Trikkos_Segmented.hpp>
-#include <impl/truncated/Trikkos_DeviceWindows.hpp>
 #include <impl/truncated/Trikkos_HostWindows.hpp>
 #include <impl/truncated/Trikkos_LookFirst.hpp>
+#include <impl/truncated/Trikkos_WindowsOfEach.hpp>
 #include <limits>
 
 namespace Trikkos::Impl {
 
 /// `Algorithm::truncated` as a host call: windows, the verdict on them, and behind it `segmented`,
-/// whose kernels return at once where windows agree.
+/// whose kernels return at once where windows agree. On a device also of many systems that lie one
+/// behind the other, each of which is judged by itself.
 ///
 /// That second way needs b, so where x is b nothing may be written before windows have agreed:
 /// there, `segmented` solves from the start. It does as well where matrices are read only once
-/// anyway (systems in SIMD lanes or on chip), for several systems, for rings, and where one window
-/// holds all.
+/// anyway (systems in SIMD lanes or on chip), for interleaved systems and those of one matrix, for
+/// rings, and where one window holds all.
 ///
-/// `automatic` calls it for long systems, and then looks at the matrix before (`LookFirst`).
+/// `automatic` calls it for long systems, and then looks at matrices before (LookFirst.hpp).
 template <class T, class Exec>
 class Truncated {
  public:
   Truncated(const Shape& shape, const Options& options)
-      : m_segmented(shape, Options(options).algorithm(Algorithm::segmented)),
+      : m_segmented(shape, second_options(shape, options)),
         m_windows(shape.n, options),
         m_samples(options.algorithm() == Algorithm::automatic ? overlap_of<T>(options) : 0),
-        m_cuts(shape.count == 1 && !m_segmented.is_one_pass() && m_windows.count() > 1 &&
+        m_of_many(shape.count > 1),
+        m_cuts((!m_of_many || (!is_host_v<Exec> && shape.matrices == shape.count)) &&
+               !m_segmented.is_one_pass() && m_windows.count() > 1 &&
                m_windows.count() < std::numeric_limits<int>::max()) {}
 
-  /// Whether `automatic` calls it: for systems so long that to look costs next to nothing.
+  /// Whether `automatic` calls it: where rows are so many that to look costs next to nothing.
   static bool is_for(const Shape& shape, const Options& options) {
     constexpr std::int64_t least = std::int64_t(1) << (is_host_v<Exec> ? 16 : 23);
-    return options.algorithm() == Algorithm::automatic && options.partition_size() == 0 &&
-           shape.count == 1 && shape.n >= least;
+    if (options.algorithm() != Algorithm::automatic || options.partition_size() != 0) return false;
+    if (shape.count == 1) return shape.n >= least;
+    return shape.count * shape.n >= least && !shape.interleaved && Truncated(shape, options).m_cuts;
   }
 
   std::int64_t storage_words() const {
     if (!m_cuts) return m_segmented.storage_words();
-    return own_words() + std::max(m_windows.storage_words(), m_segmented.storage_words());
+    return std::max(m_windows.storage_words(), m_segmented.storage_words()) +
+           (m_of_many ? WindowLists::words_for<T>(1) : 0);
   }
-  std::int64_t shared_words() const { return m_segmented.shared_words(); }
+  std::int64_t shared_words() const {
+    return std::max(m_segmented.shared_words(), m_cuts ? own_words() : 0);
+  }
   std::int64_t parallel_items() const { return m_segmented.parallel_items(); }
   static constexpr std::int64_t at_once = Partitioned<T, Exec, OrthogonalCarry>::at_once;
+  std::int64_t at_least() const {
+    if constexpr (requires { m_segmented.at_least(); })
+      return m_segmented.at_least();
+    else
+      return 1;
+  }
 
   void solve(const Exec& exec, const Problem<T>& problem) const {
     if (!m_cuts || problem.A.first.periodic || problem.b.data == problem.x.data)
       return m_segmented.solve(exec, problem);
-    const bool looks = m_samples > 0;
     auto* const tried = reinterpret_cast<Wanted*>(problem.storage);
     Wanted* const refused = tried + 1;
     T* const opinions = problem.storage + line;
     Problem<T> second = problem;
-    second.storage = problem.storage + own_words();
+    second.storage = problem.storage + shared_words();
     second.resets = false;
+    if constexpr (!is_host_v<Exec>)
+      if (m_of_many) {
+        if (is_interleaved(problem)) return m_segmented.solve(exec, problem);
+        return solve_each_in_windows(exec, m_windows, m_samples > 0, m_segmented.passes(), problem,
+                                     second, tried, refused);
+      }
     LookFirst<T>{problem, m_samples, tried, refused}.launch(exec);
-    if (looks || is_host_v<Exec>)
-      m_windows.launch(exec, problem, OnlyIf{tried, OnlyIf::most_small_teams}, refused, opinions,
-                       second.storage);
+    if (m_samples > 0 || is_host_v<Exec>)
+      m_windows.launch(exec, problem, OnlyIf{tried, OnlyIf::most_small_teams},
+                       Refusals{{refused, nullptr}}, opinions, second.storage);
     else  // on a device a gate costs something
-      m_windows.launch(exec, problem, Always{}, refused, opinions, second.storage);
+      m_windows.launch(exec, problem, Always{}, Refusals{{refused, nullptr}}, opinions,
+                       second.storage);
     m_segmented.passes().solve(exec, second, OnlyIf{refused});
   }
   /// Without windows.
@@ -71,15 +90,19 @@ class Truncated {
   static constexpr std::int64_t line = 64 / sizeof(T);
   static_assert(2 * sizeof(Wanted) <= 64);
 
+  /// Many systems that have no windows in the end are solved as `automatic` would without them.
+  static Options second_options(const Shape& shape, const Options& options) {
+    const bool is_free = options.algorithm() == Algorithm::automatic && shape.count > 1;
+    return is_free ? options : Options(options).algorithm(Algorithm::segmented);
+  }
   /// The verdict and the opinions, up to the next cache line.
   std::int64_t own_words() const {
     return line + (m_windows.opinion_words() + line - 1) / line * line;
   }
-
   Partitioned<T, Exec, OrthogonalCarry> m_segmented;
   std::conditional_t<is_host_v<Exec>, HostWindows<T>, DeviceWindows<T>> m_windows;
   std::int64_t m_samples;
-  bool m_cuts;
+  bool m_of_many, m_cuts;
 };
 
 template <>

@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <gtest/gtest.h>
+
+#include <DeviceKernels.hpp>
+#include <Windows.hpp>
+#include <functional>
+#include <impl/partition/Trikkos_DevicePartitions.hpp>
+#include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
+#include <impl/truncated/Trikkos_WindowsOfEach.hpp>
+#include <random>
+
+/// \file
+/// `truncated` and `automatic` for many systems of a device, one behind the other: windows of each,
+/// judged by itself, and `segmented` for the others; kernels on hosts, too (DeviceKernels.hpp).
+
+namespace Test::DeviceKernels {
+
+/// How systems lie: words between rows, and behind a system.
+struct Placed {
+  int step, gap;
+};
+constexpr Placed placings[] = {{1, 0}, {1, 4}, {1, 3}, {2, 0}};
+
+struct OfEach {
+  Answers answers;
+  std::vector<bool> refused;  // [system]
+};
+/// Windows of each, `segmented` behind them; or, for `only_segmented`, all by that.
+inline OfEach solve_each(const std::vector<HostSystem<1>>& systems, bool looks, const Placed& at,
+                         bool only_segmented = false) {
+  const int n = systems[0].n, count = static_cast<int>(systems.size());
+  const ManyOnDevice<1> many(systems, at.step, n * at.step + at.gap);
+  const Impl::DevicePartitions<T, Exec, Impl::OrthogonalCarry> passes(Impl::Shape{n, count, count},
+                                                                      Trikkos::Options{});
+  const Impl::DeviceWindows<T> windows(n, Trikkos::Options{}.truncated({.overlap = 60}));
+  const std::int64_t lists = Impl::WindowLists::words_for<T>(count);
+  const Kokkos::View<T*, Exec> storage("storage", lists + count * passes.storage_words());
+  const Kokkos::View<Impl::Wanted*, Exec> words("words", 2);
+  auto problem = many.problem(false);
+  problem.A.first.scale_rows = true;
+  problem.storage = storage.data();
+  if (only_segmented)
+    passes.solve(Exec(), problem);
+  else
+    Impl::solve_each_in_windows(Exec(), windows, looks, passes, problem, problem, words.data(),
+                                words.data() + 1);
+  OfEach r{many.answers(), {}};
+  const std::vector<T> of_lists = to_vector(storage);
+  const auto* const flags = reinterpret_cast<const std::int32_t*>(of_lists.data()) + 2 * count;
+  for (int k = 0; k < count; ++k) r.refused.push_back(!only_segmented && flags[k] != 0);
+  EXPECT_EQ(to_vector(words)[1].raised, std::count(r.refused.begin(), r.refused.end(), true));
+  return r;
+}
+inline HostSystem<1> dominant_rows(int n, int seed, T more = 2) {
+  return {n, [=](int i, int j) {
+            const T v = T(Impl::random_uniform(seed, 3 + j, i));
+            return j == 0 ? std::copysign(more, v) : v;
+          }};
+}
+/// Rows from `first` on in which nothing fades; no look falls on them.
+inline HostSystem<1> dominant_but_for_a_piece(int n, int seed, int first) {
+  HostSystem<1> A = dominant_rows(n, seed);
+  for (int i = first; i < first + 105; ++i) A.band[0][i] = A.band[2][i] = -1, A.band[1][i] = 2;
+  return A;
+}
+/// Of two windows, of two full ones, of three and four, and what is left over for the last.
+constexpr int window_sizes[] = {904, 1740, 1741, 2000, 2701};
+
+TEST(TEST_CATEGORY, windows_of_each_judge_each_system) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : window_sizes)
+    for (const Placed& at : placings) {
+      SCOPED_TRACE(std::to_string(n) + " rows, step " + std::to_string(at.step) + ", gap " +
+                   std::to_string(at.gap));
+      const int unseen = n / 8 * 4 + n / 16 + 5;  // rows between two places that are looked at
+      const std::vector systems{dominant_rows(n, 1), random_system<1>(n),
+                                dominant_rows(n, 2), dominant_but_for_a_piece(n, 3, unseen),
+                                dominant_rows(n, 4), dominant_rows(n, 5, T(1e4)),
+                                random_system<1>(n)};
+      for (const bool looks : {true, false}) {
+        const OfEach found = solve_each(systems, looks, at);
+        EXPECT_EQ(found.refused, (std::vector{false, true, false, true, false, false, true}));
+        EXPECT_TRUE(found.answers.status.ok()) << found.answers.status.why();
+        EXPECT_GT(found.answers.status.disagreement, 1e-3);  // of those that were refused
+        const OfEach stable = solve_each(systems, looks, at, true);
+        for (std::size_t k = 0; k < systems.size(); ++k) {
+          SCOPED_TRACE(k);
+          const auto& x = found.answers.x[k];
+          EXPECT_LE(systems[k].backward_error(x), 8 * std::numeric_limits<T>::epsilon());
+          if (at.gap == 0) {
+            EXPECT_EQ(x, solve_each({systems[k]}, looks, at).answers.x[0]);
+          }
+          if (found.refused[k]) {
+            EXPECT_EQ(x, stable.answers.x[k]);
+          }
+        }
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+}
+// What is bad is found, and spoils no other.
+TEST(TEST_CATEGORY, windows_of_each_find_bad_systems) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  struct Bad {
+    Reason reason;
+    std::function<void(HostSystem<1>&, int row)> spoil;
+  };
+  const Bad kinds[] = {
+      {Reason::singular, [](auto& s, int row) { s.set_row(row, 0); }},
+      {Reason::singular, [](auto& s, int row) { s.set_column(row, 0); }},
+      {Reason::not_finite, [](auto& s, int row) { s.b[row] = std::nanf(""); }},
+      {Reason::not_finite, [](auto& s, int row) { s.band[1][row] = std::nanf(""); }}};
+  for (const int n : {904, 1741}) {
+    std::vector<HostSystem<1>> good;
+    for (int k = 0; k < 4; ++k) good.push_back(dominant_rows(n, k));
+    const auto known = solve_each(good, true, placings[0]).answers.x;
+    for (const int bad : {0, 2, n / 2, 850, n - 1})
+      for (const auto& [reason, spoil] : kinds) {
+        SCOPED_TRACE(std::to_string(n) + " rows, bad row " + std::to_string(bad));
+        auto systems = good;
+        spoil(systems[2], bad);
+        const OfEach found = solve_each(systems, true, placings[0]);
+        EXPECT_TRUE(found.refused[2]);
+        EXPECT_EQ(found.answers.status.reason, reason);
+        EXPECT_EQ(found.answers.status.system, 2);
+        EXPECT_EQ(found.answers.status.row, bad);
+        for (const int k : {0, 1, 3}) EXPECT_EQ(found.answers.x[k], known[k]) << k;
+        if (testing::Test::HasFailure()) return;
+      }
+  }
+}
+
+// ---- a search: pieces of all kinds, most of them dominant
+
+inline HostSystem<1> mixture(std::mt19937_64& random, int n) {
+  const auto between = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  HostSystem<1> A = random_system<1>(n);
+  const double odd = std::pow(10., between(-2, -0.5));
+  for (int i = 0; i < n;) {
+    const int kind = between(0, 1) < odd ? 1 + static_cast<int>(random() % 6) : 0;
+    const int end = std::min<int>(n, i + 1 + random() % (kind > 0 ? 150 : 1500));
+    const double dominance = 1.05 + 3 * std::pow(between(0, 1), 2),
+                 tiny = std::pow(10., between(-8, 0)),
+                 scale = std::ldexp(1., kind > 3 ? static_cast<int>(random() % 40) - 20 : 0);
+    for (; i < end; ++i) {
+      double l = between(-1, 1), r = between(-1, 1), d = dominance * (std::fabs(l) + std::fabs(r));
+      if (kind == 1 || kind == 4) l = r = -1, d = 2 + tiny;
+      if (kind == 2 || kind == 5) l = -1, r = 0.3 * tiny, d = 1 + tiny;
+      if (kind == 3 || kind == 6) d = between(-1, 1);
+      if (i > 0) A.band[0][i] = T(scale * l);
+      A.band[1][i] = T(scale * d);
+      if (i < n - 1) A.band[2][i] = T(scale * r);
+    }
+  }
+  return A;
+}
+TEST(TEST_CATEGORY, windows_of_each_withstand_mixtures) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  std::mt19937_64 random(23);
+  int refused = 0, kept = 0;
+  double worst = 0;
+  for (int round = 0; round < 30; ++round) {
+    SCOPED_TRACE(round);
+    const int n = 904 + static_cast<int>(random() % 2000);
+    std::vector<HostSystem<1>> systems;
+    for (int k = 0; k < 8; ++k) systems.push_back(mixture(random, n));
+    const OfEach found = solve_each(systems, round % 2 == 0, placings[round % 4]);
+    EXPECT_TRUE(found.answers.status.ok()) << found.answers.status.why();
+    for (std::size_t k = 0; k < systems.size(); ++k) {
+      ++(found.refused[k] ? refused : kept);
+      worst = std::max(worst, systems[k].backward_error(found.answers.x[k]));
+    }
+  }
+  EXPECT_LE(worst, 16 * std::numeric_limits<T>::epsilon());
+  EXPECT_GE(refused, 30);
+  EXPECT_GE(kept, 30);
+  RecordProperty("worst", std::to_string(worst));
+}
+
+}  // namespace Test::DeviceKernels
+
+// ---- calls
+
+namespace Test::Truncated {
+
+/// Systems of 4096 rows, as many as `automatic` tries windows for, on a device.
+struct ManyLong {
+  static constexpr std::int64_t n = 4096, count = (std::int64_t(1) << 23) / n;
+  using Array = Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE>;
+
+  Trikkos::Tridiagonal<Array> A;
+  Array b, x;
+
+  /// The k-th is dominant, or random, as kind(k) says.
+  template <class IsDominant>
+  explicit ManyLong(const IsDominant& is_dominant)
+      : A{Array("lower", count, n), Array("diag", count, n), Array("upper", count, n)},
+        b("b", count, n),
+        x("x", count, n) {
+    const auto fill = [&](const Array& array, int which) {
+      const auto host = Kokkos::create_mirror_view(array);
+      for (std::int64_t k = 0; k < count; ++k)
+        for (std::int64_t i = 0; i < n; ++i) {
+          const double v = Trikkos::Impl::random_uniform(which, 0, k * n + i);
+          host(k, i) = which == 1 && is_dominant(k) ? std::copysign(2.5, v) : v;
+        }
+      Kokkos::deep_copy(array, host);
+    };
+    fill(A.lower, 0);
+    fill(A.diag, 1);
+    fill(A.upper, 2);
+    fill(b, 3);
+  }
+  std::vector<std::vector<double>> solutions(const Options& options, Trikkos::Status& status,
+                                             Algorithm algorithm) const {
+    const TEST_EXECSPACE exec;
+    const Trikkos::Workspace work(exec, A, b, options);
+    EXPECT_EQ(work.algorithm(), algorithm);
+    Kokkos::deep_copy(x, std::nan(""));
+    Trikkos::solve(exec, work, A, b, x);
+    status = work.status(exec);
+    EXPECT_TRUE(status.ok()) << status.why();
+    EXPECT_LE(Trikkos::backward_error(exec, A, x, b), 45 * unit<double>);
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+    std::vector<std::vector<double>> r(count);
+    for (std::int64_t k = 0; k < count; ++k) r[k].assign(&host(k, 0), &host(k, 0) + n);
+    return r;
+  }
+};
+
+TEST(TEST_CATEGORY, automatic_tries_windows_of_many_systems) {
+  if (on_host) GTEST_SKIP() << "hosts have them in SIMD lanes";
+  const auto every_third = [](std::int64_t k) { return k % 3 > 0; };
+  const ManyLong mixed(every_third), dominant([](std::int64_t) { return true; }),
+      random([](std::int64_t) { return false; });
+  Trikkos::Status status;
+  const auto all = dominant.solutions({}, status, Algorithm::truncated);
+  EXPECT_FALSE(status.fell_back);
+  EXPECT_GE(status.disagreement, 0);
+  EXPECT_EQ(dominant.solutions(truncated(), status, Algorithm::truncated), all);
+  const auto stable = random.solutions(segmented(), status, Algorithm::segmented);
+  EXPECT_EQ(random.solutions({}, status, Algorithm::truncated), stable);
+  EXPECT_EQ(random.solutions(truncated(), status, Algorithm::truncated), stable);
+  EXPECT_TRUE(status.fell_back);
+  const auto some = mixed.solutions({}, status, Algorithm::truncated);
+  for (std::int64_t k = 0; k < ManyLong::count; ++k)
+    ASSERT_EQ(some[k], every_third(k) ? all[k] : stable[k]) << k;
+  // in place there is no second way
+  Kokkos::deep_copy(dominant.x, dominant.b);
+  const TEST_EXECSPACE exec;
+  const Trikkos::Workspace work(exec, dominant.A, dominant.x);
+  Trikkos::solve(exec, work, dominant.A, dominant.x, dominant.x);
+  EXPECT_EQ(work.status(exec).disagreement, -1);
+  EXPECT_LE(Trikkos::backward_error(exec, dominant.A, dominant.x, dominant.b), 45 * unit<double>);
+}
+
+}  // namespace Test::Truncated
