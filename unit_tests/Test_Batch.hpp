@@ -41,8 +41,11 @@ TEST(TEST_CATEGORY, batch_sizes) {
         for (const Layout layout : {Layout::left, Layout::right})
           expect_solved(make_batch<double>(Gallery::uniform, count, n, boundary), Options{}, layout,
                         layout);
-  expect_solved(make_batch<double>(Gallery::uniform, 9, 4096), Options{}, Layout::left,
-                Layout::right);
+  // few long ones, and as many as a host's threads do not share
+  for (const std::int64_t count : {9, 70})
+    for (const auto boundary : {Boundary::open, Boundary::periodic})
+      expect_solved(make_batch<double>(Gallery::uniform, count, 4096, boundary), Options{},
+                    Layout::left, Layout::right);
 }
 
 TEST(TEST_CATEGORY, batch_counts) {

@@ -63,7 +63,7 @@ TEST(TEST_CATEGORY, interleaved_has_the_bits_of_contiguous) {
         expect_bits_of_contiguous<double, 1>(layout, count, n);
         expect_bits_of_contiguous<double, 2>(layout, count, n);
       }
-  for (const std::int64_t n : {1000, 2048, 2049}) {
+  for (const std::int64_t n : {1000, 2049, 8192, 8193}) {
     expect_bits_of_contiguous<double, 1>(Layout::left, 130, n);
     expect_bits_of_contiguous<double, 2>(Layout::left, 130, n);
   }

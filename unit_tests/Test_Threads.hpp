@@ -93,7 +93,7 @@ void same_bits(const std::vector<std::int64_t>& sizes) {
   const auto execs = instances<TEST_EXECSPACE>();
   for (const std::int64_t n : sizes) {
     std::vector<int> counts{1, 3};
-    if (n == 9001)  // in SIMD lanes, and few enough for threads to share them
+    if (n == 2500 || n == 9001)  // in SIMD lanes, and few enough for threads to share them
       counts.push_back(Trikkos::Impl::lane_count<T> + 5);
     for (const auto boundary : {Boundary::open, Boundary::periodic})
       for (const int count : counts)
@@ -114,7 +114,7 @@ void same_bits(const std::vector<std::int64_t>& sizes) {
 }
 
 TEST(TEST_CATEGORY, threads_change_no_bit) {
-  same_bits<double>({17, 1000, 9001, 100003});
+  same_bits<double>({17, 1000, 2500, 9001, 100003});
   same_bits<float>({9001});
   same_bits<Kokkos::complex<float>>({9001});
   same_bits<Kokkos::complex<double>>({9001});

@@ -23,7 +23,7 @@ template <class T, int W>
 struct LaneStage {
   static constexpr int arrays = 2 * W + 2;        // bands and b
   static constexpr int most = 512 / sizeof(T);    // systems
-  static constexpr std::size_t budget = 4 << 20;  // bytes
+  static constexpr std::size_t budget = 5 << 20;  // bytes
 
   /// Systems of n rows that are copied together, where a thread has so many of them; 0 where that
   /// is not worth it. The memory is less than half of what the systems take.

@@ -24,13 +24,18 @@ namespace Trikkos::Impl {
 /// with memory of its own.
 struct LaneShape {
   static constexpr std::int64_t most_groups = 64;
+  /// Systems of so many rows, whose way back stays in a cache, if not the nearest, are solved
+  /// without segments.
+  static constexpr std::int64_t longest_alone = 8192;
+  /// Longer ones several threads may share. They are fewer groups, as these take more memory each.
+  static constexpr std::int64_t longest_undivided = 2048;
 
   std::int64_t n = 0, rows = 0, links = 0, groups = 0;
 
   LaneShape() = default;
   template <class Elimination>
   LaneShape(const Elimination&, std::int64_t n_, std::int64_t count, std::int64_t partition_size,
-            int width)
+            int width, std::int64_t threads = 1)
       : n(n_) {
     const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     const std::int64_t wanted = partition_size > 0 ? partition_size : HostShape::longest_rows;
@@ -40,7 +45,9 @@ struct LaneShape {
       rows = ceil_div(ceil_div(n, ceil_div(n, rows)), multiple) * multiple;
     }
     links = rows > 0 ? ceil_div(n, rows) : 1;
-    groups = std::min(most_groups, ceil_div(count, width));
+    const std::int64_t few =
+        most_groups * longest_undivided / std::clamp(n, longest_undivided, longest_alone);
+    groups = std::min({most_groups, std::max(few, threads), ceil_div(count, width)});
   }
 };
 
@@ -59,19 +66,19 @@ struct SolveLaneSystems {
 
   static constexpr bool can_watch =
       std::is_same_v<Elimination, OrthogonalCarry> && std::is_floating_point_v<T>;
-  /// Systems of so many rows, whose way back stays in the cache, are solved without segments.
-  static constexpr std::int64_t longest_alone = 2048;
+  static constexpr std::int64_t longest_alone = LaneShape::longest_alone;
   static constexpr bool solves_alone = requires(const Rows& rows, V& last) {
     Elimination::reduce_alone(rows, last);
   };
 
   static std::int64_t group_words(const LaneShape& s) {
-    return width * (blocks(s) * back_rows(s) * (2 * W + 1) + MergeNode<T, W>::words * s.links);
+    const std::int64_t rows = std::max(back_rows(s), blocks(s) * s.rows);
+    return width * (rows * (2 * W + 1) + MergeNode<T, W>::words * s.links);
   }
   /// Of neighbouring partitions, for a thread each, where several threads can share as many systems
   /// as lanes: long ones.
   static std::int64_t blocks(const LaneShape& s) {
-    return s.n > longest_alone ? std::clamp<std::int64_t>(s.links / 8, 1, 16) : 1;
+    return s.n > LaneShape::longest_undivided ? std::clamp<std::int64_t>(s.links / 8, 1, 16) : 1;
   }
 
   /// By several threads: three launches, for each block, each vector of systems, and each block.
@@ -336,7 +343,8 @@ class HostSystems {
  public:
   HostSystems(const Shape& shape, const Options& options)
       : m_partitions(shape, options),
-        m_lanes(Elimination{}, shape.n, shape.count, options.partition_size(), lane_count<T>),
+        m_lanes(Elimination{}, shape.n, shape.count, options.partition_size(), lane_count<T>,
+                Exec().concurrency()),
         m_fills_lanes(shape.count >= lane_count<T>),
         m_watches(options.algorithm() == Algorithm::automatic && options.partition_size() == 0 &&
                   shape.n >= least_watched) {
