@@ -62,7 +62,8 @@ struct SolveLaneSystems {
   Problem<T, W, Matrices> problem;
   LaneShape shape;
   Elimination elimination{};
-  bool watches = false;  // whether systems are tried without pivoting first
+  bool watches = false;     // whether systems are tried without pivoting first
+  bool is_for_few = false;  // systems in partitions, which threads may share
 
   static constexpr bool can_watch =
       std::is_same_v<Elimination, OrthogonalCarry> && std::is_floating_point_v<T>;
@@ -283,9 +284,9 @@ struct SolveLaneSystems {
       if (whole.stored != 0) report(tile, whole, substitute(whole));
       open &= ~whole.stored;
     };
-    const bool is_short = !periodic && shape.n <= longest_alone;
+    const bool is_alone = !periodic && shape.n <= longest_alone && !is_for_few;
     if constexpr (can_watch)
-      if (watches && is_short) {
+      if (watches && is_alone) {
         auto as_it_is = tile;  // no |u_k| depends on how rows are scaled
         as_it_is.A.first.scale_rows = false;
         solve_alone(
@@ -294,7 +295,7 @@ struct SolveLaneSystems {
         if (open == 0) return;
       }
     if constexpr (solves_alone)
-      if (is_short) {
+      if (is_alone) {
         V last = constant<V>(0);
         solve_alone(
             tile, [&](const Rows& whole) { return elimination.reduce_alone(whole, last); },
@@ -346,6 +347,8 @@ class HostSystems {
         m_lanes(Elimination{}, shape.n, shape.count, options.partition_size(), lane_count<T>,
                 Exec().concurrency()),
         m_fills_lanes(shape.count >= lane_count<T>),
+        m_are_few(shape.n > LaneShape::longest_undivided &&
+                  shape.count <= most_divided * lane_count<T>),
         m_watches(options.algorithm() == Algorithm::automatic && options.partition_size() == 0 &&
                   shape.n >= least_watched) {
     if (!Kernel::can_be_staged || shape.n > Kernel::longest_alone) return;
@@ -374,8 +377,9 @@ class HostSystems {
       launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
     SolveLaneSystems<T, Elimination, Matrices> kernel{problem, m_lanes};
     kernel.watches = m_watches;
+    kernel.is_for_few = m_are_few;
     const std::int64_t tiles = SystemTiles(problem.slab(), lane_count<T>).count(problem.count());
-    if (kernel.blocks(m_lanes) > 1 && tiles <= std::min(m_lanes.groups, most_divided))
+    if (m_are_few && kernel.blocks(m_lanes) > 1 && tiles <= m_lanes.groups)
       return solve_divided(exec, kernel, tiles);
     if constexpr (std::is_same_v<Matrices, Systems<T, W>> && Kernel::can_be_staged)
       if (m_stages > 0 && can_stage(problem)) {
@@ -392,8 +396,8 @@ class HostSystems {
  private:
   /// Rows of systems that gain from it.
   static constexpr std::int64_t least_watched = 32;
-  /// So many vectors of systems may not keep all threads busy. Not as many as there are threads: no
-  /// bit of x is to depend on that, and compilers fuse operations in one kernel and not in another.
+  /// So many vectors of long systems may not keep all threads busy. Not as many as there are
+  /// threads, nor as slabs of systems are cut into: no bit of x is to depend on that.
   static constexpr std::int64_t most_divided = 8;
 
   template <class Kernel>
@@ -413,7 +417,7 @@ class HostSystems {
 
   HostPartitions<T, Exec, Elimination> m_partitions;
   LaneShape m_lanes;
-  bool m_fills_lanes, m_watches;
+  bool m_fills_lanes, m_are_few, m_watches;
   int m_together = 0;         // systems that are copied together, where they are interleaved
   std::int64_t m_stages = 0;  // threads that copy interleaved systems together, with memory each
 };
