@@ -99,6 +99,7 @@ class Truncated {
   std::int64_t own_words() const {
     return line + (m_windows.opinion_words() + line - 1) / line * line;
   }
+
   Partitioned<T, Exec, OrthogonalCarry> m_segmented;
   std::conditional_t<is_host_v<Exec>, HostWindows<T>, DeviceWindows<T>> m_windows;
   std::int64_t m_samples;

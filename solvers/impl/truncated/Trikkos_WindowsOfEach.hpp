@@ -43,7 +43,7 @@ struct ResetWindowLists {
   }
 };
 
-/// Puts systems into these lists: by a look at some rows of each, a lane a row, or, for all are to
+/// Puts systems into these lists: by a look at some rows of each, a lane a row, or, where all are to
 /// be tried, into none.
 template <class T>
 struct LookAtEach {
