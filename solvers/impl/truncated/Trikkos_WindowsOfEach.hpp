@@ -43,8 +43,8 @@ struct ResetWindowLists {
   }
 };
 
-/// Puts systems into these lists: by a look at some rows of each, a lane a row, or, where all are to
-/// be tried, into none.
+/// Puts systems into these lists: by a look at some rows of each, a lane a row, or, where all are
+/// to be tried, into none.
 template <class T>
 struct LookAtEach {
   static constexpr int rows = 32, side_by_side = 4;  // as many as a sector of memory has
