@@ -35,7 +35,7 @@ struct LaneShape {
   LaneShape() = default;
   template <class Elimination>
   LaneShape(const Elimination&, std::int64_t n_, std::int64_t count, std::int64_t partition_size,
-            int width, std::int64_t threads = 1)
+            int width, std::int64_t threads)
       : n(n_) {
     const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     const std::int64_t wanted = partition_size > 0 ? partition_size : HostShape::longest_rows;
