@@ -9,7 +9,8 @@
 
 /// \file
 /// Interleaved systems of which a host copies several vectors at a time, where their rows are 1 KiB
-/// and more apart. Every bit of x must be that of the contiguous ones.
+/// and more apart; contiguous ones of medium length, of which it copies one. Every bit of x must be
+/// that of other layouts.
 
 namespace Test::Interleaved {
 
@@ -70,6 +71,21 @@ TEST(TEST_CATEGORY, interleaved_has_the_bits_of_contiguous) {
   }
   expect_bits_of_contiguous<float, 2>(Layout::left, 601, 70);
 }
+TEST(TEST_CATEGORY, contiguous_has_the_bits_of_strided) {
+  if (!Trikkos::Impl::is_host_v<TEST_EXECSPACE>) GTEST_SKIP() << "devices stage them otherwise";
+  for (const Layout layout : {Layout::strided, Layout::wide_right, Layout::odd_right})
+    for (const std::int64_t n : {95, 96, 97, 201})
+      for (const std::int64_t count : {300, 307}) {
+        expect_bits_of_contiguous<double, 1>(layout, count, n);
+        expect_bits_of_contiguous<double, 2>(layout, count, n);
+      }
+  for (const std::int64_t n : {2048, 2049})
+    expect_bits_of_contiguous<double, 1>(Layout::strided, 300, n);
+  expect_bits_of_contiguous<float, 2>(Layout::strided, 601, 130);
+  expect_bits_of_contiguous<Kokkos::complex<double>, 1>(Layout::strided, 150, 130);
+  expect_bits_of_contiguous<double, 2>(Layout::strided, 300, 130,
+                                       Options{}.transpose(Trikkos::Transpose::transpose));
+}
 TEST(TEST_CATEGORY, interleaved_with_options) {
   const auto transposed = Options{}.transpose(Trikkos::Transpose::transpose);
   expect_bits_of_contiguous<double, 1>(Layout::left, 300, 50, transposed);
@@ -86,8 +102,8 @@ TEST(TEST_CATEGORY, interleaved_with_options) {
 /// Bands that all systems share, or of one value, beside others that are copied.
 TEST(TEST_CATEGORY, interleaved_with_bands_that_are_shared) {
   const TEST_EXECSPACE exec;
-  const std::int64_t count = 200, n = 40;
-  const auto solved = [&](Layout layout) {
+  const std::int64_t count = 300;
+  const auto solved = [&](Layout layout, std::int64_t n) {
     const Kokkos::View<double*, TEST_EXECSPACE> offs("offs", count);
     Kokkos::deep_copy(offs, -1.5);
     const Array<double> diag = random_vectors<double>(layout, count, n),
@@ -104,7 +120,8 @@ TEST(TEST_CATEGORY, interleaved_with_bands_that_are_shared) {
     result.insert(result.end(), second.begin(), second.end());
     return result;
   };
-  EXPECT_EQ(solved(Layout::left), solved(Layout::right));
+  EXPECT_EQ(solved(Layout::left, 40), solved(Layout::right, 40));
+  EXPECT_EQ(solved(Layout::right, 100), solved(Layout::left, 100));
 }
 
 /// The middle axis of a cube: slabs of systems.
@@ -135,12 +152,12 @@ TEST(TEST_CATEGORY, interleaved_in_slabs) {
 }
 
 /// One singular system, and one that is not finite, among many.
-TEST(TEST_CATEGORY, interleaved_bad_systems_spoil_only_themselves) {
+void bad_systems_spoil_only_themselves(Layout layout, std::int64_t n) {
   const TEST_EXECSPACE exec;
-  const std::int64_t count = 171, n = 30, singular = 137, bad = 40;
-  const auto A = random_matrix<double, 2>(Layout::left, count, n, Boundary::open);
-  const Array<double> b = random_vectors<double>(Layout::left, count, n),
-                      x = Many::make_array<double>(Layout::left, count, n);
+  const std::int64_t count = 171, singular = 137, bad = 40;
+  const auto A = random_matrix<double, 2>(layout, count, n, Boundary::open);
+  const Array<double> b = random_vectors<double>(layout, count, n),
+                      x = Many::make_array<double>(layout, count, n);
   EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
   const auto good = numbers(x);
   for (const Array<double>& band : {A.lower2, A.lower, A.diag, A.upper, A.upper2})
@@ -158,6 +175,12 @@ TEST(TEST_CATEGORY, interleaved_bad_systems_spoil_only_themselves) {
   expect(singular, Trikkos::Status::Reason::singular);
   Kokkos::deep_copy(Kokkos::subview(A.upper, bad, 7), std::numeric_limits<double>::infinity());
   expect(bad, Trikkos::Status::Reason::not_finite);
+}
+TEST(TEST_CATEGORY, interleaved_bad_systems_spoil_only_themselves) {
+  bad_systems_spoil_only_themselves(Layout::left, 30);
+}
+TEST(TEST_CATEGORY, contiguous_bad_systems_spoil_only_themselves) {
+  bad_systems_spoil_only_themselves(Layout::right, 100);
 }
 
 }  // namespace Test::Interleaved

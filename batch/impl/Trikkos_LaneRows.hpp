@@ -116,9 +116,13 @@ struct LaneSystems {
   /// `contiguous`: the bands and b.
   template <bool contiguous = false>
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i) const {
-    if constexpr (!ComputedMatrices<Matrices>)
-      if (next != nullptr) return next->advance();
     const RowAhead<T> ahead(i, A.first.n);
+    if constexpr (!ComputedMatrices<Matrices>)
+      if (next != nullptr) {
+        next->advance();
+        if (next->leaves_x()) ahead.template ask<true>(x);
+        return;
+      }
     const auto ask = [&](const Vectors<const T>& of) {
       if constexpr (contiguous)
         ahead.template ask_contiguous<false>(of);

@@ -10,142 +10,178 @@
 #include <impl/Trikkos_Method.hpp>
 
 /// \file
-/// Interleaved systems on a host. A row of as many of them as there are lanes is one line of
-/// memory, in a page of its own: each costs as much as four lines of one page. So several vectors
-/// of systems are copied at a time to where their rows are side by side, while those before them
-/// are being solved. It is also where power-of-two distances between rows, which are in the way of
-/// each other in a cache, do no harm.
+/// Systems on a host that are copied to where a thread solves them, while those before them are
+/// being solved.
+///
+/// Interleaved ones: a row of as many as there are lanes is one line of memory, in a page of its
+/// own, and costs as much as four lines of one page. So rows of several vectors of systems are
+/// copied at a time.
+///
+/// Contiguous ones: a vector of systems is a stream for each lane and array, more than the hardware
+/// reads ahead; copied, it is one for each array.
+///
+/// Either way distances of a power of two, which are in each other's way in a cache, do no harm.
 
 namespace Trikkos::Impl {
 
-/// What a thread copies to, and how much.
+/// Where a thread copies them to, `systems` together; 0: nowhere.
 template <class T, int W>
 struct LaneStage {
   static constexpr int arrays = 2 * W + 2;        // bands and b
   static constexpr int most = 512 / sizeof(T);    // systems
   static constexpr std::size_t budget = 5 << 20;  // bytes
+  static constexpr std::int64_t line = 64 / sizeof(T);
+  /// Rows of contiguous systems that gain from it: longer ones do not stay in a cache.
+  static constexpr std::int64_t least_contiguous = 96, most_contiguous = 2048;
 
-  /// Systems of n rows that are copied together, where a thread has so many of them; 0 where that
-  /// is not worth it. The memory is less than half of what the systems take.
-  static int systems(std::int64_t n, std::int64_t of_thread) {
-    int r = most;
-    while (r > lane_count<T> && (words(n, r) * sizeof(T) > budget || 4 * r > of_thread)) r /= 2;
-    return r > lane_count<T> ? r : 0;
+  std::int64_t n = 0;
+  int systems = 0;
+  bool contiguous = false;
+
+  /// For systems of n rows in any layout, where a thread has so many of them. The memory is less
+  /// than half of what the systems take.
+  static LaneStage largest(std::int64_t n, std::int64_t of_thread) {
+    for (int r = most; r > lane_count<T>; r /= 2) {
+      const LaneStage stage{n, r};
+      if (stage.words() * sizeof(T) <= budget && 4 * r <= of_thread) return stage;
+    }
+    return {n};
   }
+  /// That of a problem, in the memory of this one, the largest: a vector of lanes is half as many
+  /// systems or less, and what lies between contiguous ones less than their rows.
+  LaneStage of(const Problem<T, W>& problem) const;
+
+  std::int64_t row_stride() const { return contiguous ? 1 : systems; }
+  /// Of contiguous ones an odd number of lines.
+  std::int64_t system_stride() const { return contiguous ? (n / line / 2 * 2 + 3) * line : 1; }
+  /// A line more, so that equal rows of different arrays are not in each other's way either.
+  std::int64_t array_words() const { return systems * (contiguous ? system_stride() : n) + line; }
   /// Two copies of A and b, and x.
-  static std::int64_t words(std::int64_t n, int systems) {
-    return (2 * arrays + 1) * array_words(n, systems);
-  }
-  /// A line more, so that equal rows of different arrays are not in each other's way in a cache.
-  static std::int64_t array_words(std::int64_t n, int systems) {
-    return n * systems + 64 / static_cast<int>(sizeof(T));
-  }
+  std::int64_t words() const { return (2 * arrays + 1) * array_words(); }
 };
 
-/// Whether rows of neighbouring systems are side by side, and far from the next ones.
-template <class T>
-bool has_far_rows(const Vectors<T>& v) {
-  return v.system_stride == 1 && v.row_stride * sizeof(T) >= 1024;
-}
 template <class T, int W>
-bool can_stage(const Problem<T, W>& problem) {
-  if (problem.A.first.periodic || !has_far_rows(problem.b) || !has_far_rows(problem.x))
-    return false;
-  for (int j = 0; j < 2 * W + 1; ++j)
-    if (problem.A.stride[j] != 0 && !has_far_rows(problem.A.band(j))) return false;
-  return true;
+LaneStage<T, W> LaneStage<T, W>::of(const Problem<T, W>& problem) const {
+  if (systems == 0 || problem.A.first.periodic) return {n};
+  const auto all = [&](const auto& lies_so) {
+    for (int j = 0; j < 2 * W + 1; ++j)
+      if (problem.A.stride[j] != 0 && !lies_so(problem.A.band(j))) return false;
+    return lies_so(problem.b) && lies_so(problem.x);
+  };
+  if (all([](const auto& v) {  // far from the next rows
+        return v.system_stride == 1 && v.row_stride * static_cast<std::int64_t>(sizeof(T)) >= 1024;
+      }))
+    return *this;
+  if (n >= least_contiguous && n <= most_contiguous &&
+      all([](const auto& v) { return v.row_stride == 1; }))
+    return {n, lane_count<T>, true};
+  return {n};
 }
 
-/// Copies one block of systems, run after run: a row of one array.
+/// Copies one block of systems, piece after piece of what lies side by side: rows of all of them,
+/// or one system after the other.
 template <class T, int W>
 class LaneStaging {
  public:
+  using Stage = LaneStage<T, W>;
+
   LaneStaging() = default;
-  /// `to` has room for one copy of A and b, `width` systems to a row.
-  LaneStaging(const Problem<T, W>& block, T* to, int width)
-      : m_n(block.n()), m_width(width), m_count(static_cast<int>(block.count())), m_to(to) {
+  /// `to` has room for one copy of A and b.
+  LaneStaging(const Problem<T, W>& block, T* to, const Stage& stage)
+      : m_contiguous(stage.contiguous) {
+    const auto put = [&](const Vectors<const T>& v, int j) {
+      const int shift = j < 2 * W + 1 ? j - W : 0;
+      const std::int64_t first = std::max<std::int64_t>(0, -shift),
+                         rows = std::min(stage.n, stage.n - shift) - first;
+      if (rows <= 0) return;  // a matrix smaller than its band is wide
+      const T* const from = v.data + first * v.row_stride;
+      T* const at = to + j * stage.array_words() + first * stage.row_stride();
+      m_source[m_end++] =
+          m_contiguous
+              ? Source{from, v.system_stride, block.count(), rows, at, stage.system_stride()}
+              : Source{from, v.row_stride, rows, block.count(), at, stage.row_stride()};
+    };
     for (int j = 0; j < 2 * W + 1; ++j)
       if (block.A.stride[j] != 0) put(block.A.band(j), j);
     put(block.b, 2 * W + 1);
-    m_ahead = m_next;
     for (int k = 0; k < distance; ++k) ask();
   }
 
   /// Some more of it. Called for each row that is solved, so that memory is busy meanwhile.
   KOKKOS_FORCEINLINE_FUNCTION void advance() {
     if (m_next.from == m_end) return;
-    for (int k = 0; k < runs; ++k) copy();
+    for (int k = 0; k < pieces; ++k) copy();
   }
   void finish() {
     while (m_next.from < m_end) copy();
   }
+  /// Whether solutions go to where they belong at once.
+  KOKKOS_FORCEINLINE_FUNCTION bool leaves_x() const { return m_contiguous; }
 
-  /// The block as it lies there, with solutions in `x`.
-  static Problem<T, W> staged(Problem<T, W> block, T* at, T* x, int width) {
-    const std::int64_t words = LaneStage<T, W>::array_words(block.n(), width);
+  /// The block as it lies there; solutions of interleaved systems go to `x`.
+  static Problem<T, W> staged(Problem<T, W> block, T* at, T* x, const Stage& stage) {
+    const std::int64_t system = stage.system_stride(), row = stage.row_stride();
     for (int j = 0; j < 2 * W + 1; ++j)
       if (block.A.stride[j] != 0) {
-        block.A.first.band[j] = {at + j * words, width};
-        block.A.stride[j] = 1;
+        block.A.first.band[j] = {at + j * stage.array_words(), row};
+        block.A.stride[j] = system;
       }
     block.A.slab = one_slab;
-    block.b = {at + (2 * W + 1) * words, 1, width};
-    block.x = {x, 1, width};
+    block.b = {at + (2 * W + 1) * stage.array_words(), system, row};
+    if (!stage.contiguous) block.x = {x, system, row};
     return block;
   }
 
  private:
-  static constexpr int arrays = 2 * W + 2, line = 64 / sizeof(T);
-  static constexpr int runs = 2;       // for each row that is solved
-  static constexpr int distance = 12;  // runs that are asked for ahead of time
+  static constexpr int line = 64 / sizeof(T);
+  static constexpr int longest = Stage::most;  // numbers of a piece
+  static constexpr int pieces = 2;             // for each row that is solved
+  static constexpr int distance = 12;          // pieces that are asked for ahead of time
 
+  /// Of one array: `runs` of numbers side by side.
   struct Source {
     const T* data;
-    std::int64_t stride, first, end;  // rows that are in the matrix
+    std::int64_t stride, runs, length;
     T* to;
+    std::int64_t to_stride;
   };
   struct Cursor {
     int from = 0;
-    std::int64_t row = 0;
+    std::int64_t run = 0, k = 0;
   };
 
-  void put(const Vectors<const T>& v, int j) {
-    const int shift = j < 2 * W + 1 ? j - W : 0;
-    const std::int64_t first = std::max<std::int64_t>(0, -shift), end = std::min(m_n, m_n - shift);
-    if (first >= end) return;  // a matrix smaller than its band is wide
-    m_source[m_end++] = {v.data, v.row_stride, first, end,
-                         m_to + j * LaneStage<T, W>::array_words(m_n, m_width)};
-    if (m_end == 1) m_next.row = first;
-  }
   KOKKOS_FORCEINLINE_FUNCTION void step(Cursor& c) const {
-    if (++c.row < m_source[c.from].end) return;
+    c.k += longest;
+    if (c.k < m_source[c.from].length) return;
+    c.k = 0;
+    if (++c.run < m_source[c.from].runs) return;
+    c.run = 0;
     ++c.from;
-    c.row = c.from < m_end ? m_source[c.from].first : 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION void ask() {
     if (m_ahead.from == m_end) return;
     const Source& s = m_source[m_ahead.from];
-    const T* const p = s.data + m_ahead.row * s.stride;
-    for (int k = 0; k < m_width; k += line) KOKKOS_IF_ON_HOST((__builtin_prefetch(p + k, 0, 2);))
+    const T* const p = s.data + m_ahead.run * s.stride + m_ahead.k;
+    const std::int64_t m = std::min<std::int64_t>(longest, s.length - m_ahead.k);
+    for (std::int64_t k = 0; k < m; k += line) KOKKOS_IF_ON_HOST((__builtin_prefetch(p + k, 0, 2);))
     step(m_ahead);
   }
   KOKKOS_FORCEINLINE_FUNCTION void copy() {
     if (m_next.from == m_end) return;
     ask();
     const Source& s = m_source[m_next.from];
-    const T* const p = s.data + m_next.row * s.stride;
-    T* const to = s.to + m_next.row * m_width;
-    if (m_count == m_width)
-      for (int k = 0; k < m_width; k += line) std::memcpy(to + k, p + k, line * sizeof(T));
-    else
-      std::memcpy(to, p, m_count * sizeof(T));
+    const T* const p = s.data + m_next.run * s.stride + m_next.k;
+    T* const to = s.to + m_next.run * s.to_stride + m_next.k;
+    const std::int64_t m = std::min<std::int64_t>(longest, s.length - m_next.k);
+    std::int64_t k = 0;
+    for (; k + line <= m; k += line) std::memcpy(to + k, p + k, line * sizeof(T));
+    if (k < m) std::memcpy(to + k, p + k, (m - k) * sizeof(T));
     step(m_next);
   }
 
-  std::int64_t m_n = 0;
-  int m_width = 0, m_count = 0, m_end = 0;
-  T* m_to = nullptr;
-  Source m_source[arrays];
+  bool m_contiguous = false;
+  int m_end = 0;
+  Source m_source[Stage::arrays];
   Cursor m_next, m_ahead;
 };
 

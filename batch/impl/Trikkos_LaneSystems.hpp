@@ -117,12 +117,11 @@ struct SolveLaneSystems {
   static constexpr bool can_be_staged = solves_alone && std::is_same_v<Matrices, Systems<T, W>>;
   using Stage = LaneStage<T, W>;
 
-  /// Systems that lie interleaved: blocks of several vectors of them, one of which is copied while
-  /// the one before is solved. `all` threads, or fewer, share them.
-  void solve_staged(std::int64_t thread, std::int64_t all, int together, T* memory) const {
-    const SystemTiles blocks(problem.slab(), together);
-    const std::int64_t count = blocks.count(problem.count()),
-                       words = Stage::array_words(shape.n, together);
+  /// Blocks of systems, one of which is copied while the one before is solved. `all` threads, or
+  /// fewer, share them.
+  void solve_staged(std::int64_t thread, std::int64_t all, const Stage& stage, T* memory) const {
+    const SystemTiles blocks(problem.slab(), stage.systems);
+    const std::int64_t count = blocks.count(problem.count()), words = stage.array_words();
     const std::int64_t end = (thread + 1) * count / all;
     T* const x = memory;
     T* const copies[] = {memory + words, memory + (1 + Stage::arrays) * words};
@@ -131,17 +130,18 @@ struct SolveLaneSystems {
     };
     std::int64_t k = thread * count / all;
     if (k == end) return;
-    LaneStaging<T, W> next(block(k), copies[0], together);
+    LaneStaging<T, W> next(block(k), copies[0], stage);
     for (int which = 0; k < end; ++k, which = 1 - which) {
       next.finish();
       const auto now = block(k);
-      next = k + 1 < end ? LaneStaging<T, W>(block(k + 1), copies[1 - which], together)
+      next = k + 1 < end ? LaneStaging<T, W>(block(k + 1), copies[1 - which], stage)
                          : LaneStaging<T, W>();
-      const auto here = LaneStaging<T, W>::staged(now, copies[which], x, together);
+      const auto here = LaneStaging<T, W>::staged(now, copies[which], x, stage);
       for (std::int64_t first = 0; first < now.count(); first += width)
         solve(here.block(first, std::min<std::int64_t>(width, now.count() - first)),
               memory_of(thread), &next);
-      store_staged(x, together, shape.n, static_cast<int>(now.count()), now.x);
+      if (!stage.contiguous)
+        store_staged(x, stage.systems, shape.n, static_cast<int>(now.count()), now.x);
     }
   }
 
@@ -353,14 +353,15 @@ class HostSystems {
                   shape.n >= least_watched) {
     if (!Kernel::can_be_staged || shape.n > Kernel::longest_alone) return;
     const auto threads = std::min<std::int64_t>(m_lanes.groups, Exec().concurrency());
-    if (threads > 0) m_together = Stage::systems(shape.n, shape.count / threads);
-    if (m_together > 0) m_stages = threads;
+    if (threads > 0) m_stage = Stage::largest(shape.n, shape.count / threads);
+    if (m_stage.systems > 0) m_stages = threads;
   }
 
   std::int64_t storage_words() const { return m_fills_lanes ? 0 : m_partitions.storage_words(); }
   std::int64_t shared_words() const {
-    return m_fills_lanes ? m_lanes.groups * Kernel::group_words(m_lanes) + m_stages * stage_words()
-                         : 0;
+    return m_fills_lanes
+               ? m_lanes.groups * Kernel::group_words(m_lanes) + m_stages * m_stage.words()
+               : 0;
   }
   std::int64_t parallel_items() const { return m_partitions.parallel_items(); }
   /// So many systems of one matrix are better solved at a time: it is read once for all.
@@ -382,13 +383,13 @@ class HostSystems {
     if (m_are_few && kernel.blocks(m_lanes) > 1 && tiles <= m_lanes.groups)
       return solve_divided(exec, kernel, tiles);
     if constexpr (std::is_same_v<Matrices, Systems<T, W>> && Kernel::can_be_staged)
-      if (m_stages > 0 && can_stage(problem)) {
+      if (const Stage stage = m_stage.of(problem); stage.systems > 0) {
         T* const memory = problem.storage + m_lanes.groups * Kernel::group_words(m_lanes);
-        return Kokkos::parallel_for(Elimination::label("batch"), range(exec, m_stages),
-                                    [kernel, memory, self = *this](std::int64_t k) {
-                                      kernel.solve_staged(k, self.m_stages, self.m_together,
-                                                          memory + k * self.stage_words());
-                                    });
+        return Kokkos::parallel_for(
+            Elimination::label("batch"), range(exec, m_stages),
+            [kernel, memory, stage, all = m_stages, words = m_stage.words()](std::int64_t k) {
+              kernel.solve_staged(k, all, stage, memory + k * words);
+            });
       }
     Kokkos::parallel_for(Elimination::label("batch"), range(exec, m_lanes.groups), kernel);
   }
@@ -413,13 +414,11 @@ class HostSystems {
         [kernel, blocks](std::int64_t i) { kernel.substitute_block(i / blocks, i % blocks); });
   }
 
-  std::int64_t stage_words() const { return Stage::words(m_lanes.n, m_together); }
-
   HostPartitions<T, Exec, Elimination> m_partitions;
   LaneShape m_lanes;
   bool m_fills_lanes, m_are_few, m_watches;
-  int m_together = 0;         // systems that are copied together, where they are interleaved
-  std::int64_t m_stages = 0;  // threads that copy interleaved systems together, with memory each
+  Stage m_stage;              // the largest
+  std::int64_t m_stages = 0;  // threads that have one each
 };
 
 }  // namespace Trikkos::Impl
