@@ -162,7 +162,7 @@ class LaneStaging {
     if (m_ahead.from == m_end) return;
     const Source& s = m_source[m_ahead.from];
     const T* const p = s.data + m_ahead.run * s.stride + m_ahead.k;
-    const std::int64_t m = std::min<std::int64_t>(longest, s.length - m_ahead.k);
+    const std::int64_t m = Kokkos::min<std::int64_t>(longest, s.length - m_ahead.k);
     for (std::int64_t k = 0; k < m; k += line) KOKKOS_IF_ON_HOST((__builtin_prefetch(p + k, 0, 2);))
     step(m_ahead);
   }
@@ -172,7 +172,7 @@ class LaneStaging {
     const Source& s = m_source[m_next.from];
     const T* const p = s.data + m_next.run * s.stride + m_next.k;
     T* const to = s.to + m_next.run * s.to_stride + m_next.k;
-    const std::int64_t m = std::min<std::int64_t>(longest, s.length - m_next.k);
+    const std::int64_t m = Kokkos::min<std::int64_t>(longest, s.length - m_next.k);
     std::int64_t k = 0;
     for (; k + line <= m; k += line) std::memcpy(to + k, p + k, line * sizeof(T));
     if (k < m) std::memcpy(to + k, p + k, (m - k) * sizeof(T));
