@@ -154,7 +154,7 @@ void add_case(Harness& harness, const BatchCase& c) {
       "batch/own/double/" + Perf::name(c) + (dominant ? "dominant/" : "random/");
   // without pivoting random matrices are for nobody
   add_trikkos(harness, prefix + "segmented", c, Options{}.algorithm(Algorithm::segmented));
-  if constexpr (!Perf::on_host) add_trikkos(harness, prefix + "automatic", c, {});
+  add_trikkos(harness, prefix + "automatic", c, {});
   if (dominant) {
     add_trikkos(harness, prefix + "spike_nopivot", c,
                 Options{}.spike({.pivoting = Trikkos::Pivoting::none}));
