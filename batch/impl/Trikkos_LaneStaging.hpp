@@ -17,8 +17,8 @@
 /// own, and costs as much as four lines of one page. So rows of several vectors of systems are
 /// copied at a time.
 ///
-/// Contiguous ones: a vector of systems is a stream for each lane and array, more than the hardware
-/// reads ahead; copied, it is one for each array.
+/// Contiguous ones: a vector of systems is a stream for each lane and array; copied, it is one for
+/// each array. Each begins with a line there.
 ///
 /// Either way distances of a power of two, which are in each other's way in a cache, do no harm.
 
