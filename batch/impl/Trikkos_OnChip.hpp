@@ -79,10 +79,10 @@ class OnChip {
     if constexpr (W == 1)
       launch_interleaved<OnChipPhase::solve>(exec, "on_chip", problem, {nullptr}, {nullptr},
                                              OnlyIf{marks.any, OnlyIf::most_small_teams},
-                                             marks.marked);
+                                             MarkedSystems<T>{marks.marked});
     else
       launch<OnChipPhase::solve, false, 0, 0>(exec, "on_chip", problem, {nullptr}, {nullptr},
-                                              OnlyIf{marks.any}, marks.marked);
+                                              OnlyIf{marks.any}, MarkedSystems<T>{marks.marked});
   }
   /// Of blocks of larger systems: to the segment of each, and back from what is around it.
   template <class Matrices>
@@ -154,11 +154,12 @@ class OnChip {
     launch<Phase, Interleaved, 0, Apart, InStep>(exec, label, problem, segments, bounds, gated...);
   }
   template <OnChipPhase Phase, bool Interleaved, int Rows, int Apart, bool InStep = false,
-            class Matrices, class Gate = Always>
+            class Matrices, class Gate = Always, class Which = EverySystem>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
               const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds,
-              const Gate& gate = {}, const T* wanted = nullptr) const {
-    using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, Rows, Phase, Apart, InStep>;
+              const Gate& gate = {}, const Which& wanted = {}) const {
+    using Kernel =
+        SolveOnChip<T, Elimination, Interleaved, Matrices, Rows, Phase, Apart, InStep, Which>;
     OnChipShape<T, W> shape = this->shape(Interleaved);
     if (InStep) shape = shape.in_step(problem.b.system_stride);
     shape.in_rows = Kernel::in_rows;

@@ -28,9 +28,10 @@ enum class OnChipPhase : int { solve, reduce, substitute };
 /// no branches then.
 template <class T, class Elimination, bool Interleaved,
           class Matrices = Systems<T, Elimination::half_bandwidth>, int Rows = 0,
-          OnChipPhase Phase = OnChipPhase::solve, int Apart = 0, bool InStep = false>
-struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart, InStep> {
-  using Base = SystemsOnChip<T, Interleaved, Matrices, Apart, InStep>;
+          OnChipPhase Phase = OnChipPhase::solve, int Apart = 0, bool InStep = false,
+          class Which = EverySystem>
+struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart, InStep, Which> {
+  using Base = SystemsOnChip<T, Interleaved, Matrices, Apart, InStep, Which>;
   using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::load;
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;

@@ -22,7 +22,9 @@ namespace Trikkos::Impl {
 
 /// What kernels with them share. `Apart`: words between the rows of an interleaved system, as many
 /// as there are systems, where the compiler is to know them. `InStep`: whether the shape is.
-template <class T, bool Interleaved, class Matrices, int Apart = 0, bool InStep = false>
+/// `Which` systems are solved; others are left as they are.
+template <class T, bool Interleaved, class Matrices, int Apart = 0, bool InStep = false,
+          class Which = EverySystem>
 struct SystemsOnChip {
   static constexpr int W = MatrixOf<Matrices>::width;
   static constexpr int rhs = 2 * W + 1;  // the band that is b
@@ -32,7 +34,7 @@ struct SystemsOnChip {
   SystemTiles tiles;  // one a team
   bool in_bulk;       // contiguous systems of bands and b: aligned, equally far apart, long enough;
                       // rows of interleaved ones: aligned
-  const T* wanted = nullptr;  // [system]: those that are zero are left as they are, if given
+  Which wanted{};
 
   KOKKOS_FORCEINLINE_FUNCTION int systems() const {
     return Interleaved && Apart > 0 ? Apart : shape.systems();
@@ -44,13 +46,12 @@ struct SystemsOnChip {
     return Interleaved ? row * systems() + s : s * pitch() + row;
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_wanted(std::int64_t system) const {
-    if constexpr (W == 1 && !Interleaved) return true;  // none are marked
-    return has_mark(wanted, system);
+    return wanted.has(system);
   }
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION bool wants_any(const Member& member,
                                              const SystemTiles::Tile& tile) const {
-    if ((W == 1 && !Interleaved) || wanted == nullptr) return true;
+    if constexpr (std::is_same_v<Which, EverySystem>) return true;
     bool any = false;
     for (int s = member.team_rank(); s < tile.count; s += member.team_size())
       any = any || is_wanted(tile.first + s);

@@ -71,9 +71,9 @@ struct RereadWideRows : StagedRows<T, 0, W> {
   }
 };
 
-template <class T, class Elimination, bool Interleaved, class Matrices>
-struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices> {
-  using Base = SystemsOnChip<T, Interleaved, Matrices>;
+template <class T, class Elimination, bool Interleaved, class Matrices, class Which>
+struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices, 0, false, Which> {
+  using Base = SystemsOnChip<T, Interleaved, Matrices, 0, false, Which>;
   using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place;
   using Matrix = MatrixOf<Matrices>;
   static constexpr int W = Elimination::half_bandwidth, met = 2 * W;
@@ -287,16 +287,16 @@ class WideBothEnds {
   template <class Matrices>
   requires(is_for_it) void solve_marked(const Exec& exec, const Problem<T, W, Matrices>& problem,
                                         const Marks<T>& marks) const {
-    launch<false>(exec, problem, m_contiguous, OnlyIf{marks.any}, marks.marked);
+    launch<false>(exec, problem, m_contiguous, OnlyIf{marks.any}, MarkedSystems<T>{marks.marked});
   }
 
  private:
   static constexpr int warp = 32;
 
-  template <bool Interleaved, class Matrices, class Gate = Always>
+  template <bool Interleaved, class Matrices, class Gate = Always, class Which = EverySystem>
   void launch(const Exec& exec, const Problem<T, W, Matrices>& problem, const OnChip& shape,
-              const Gate& gate = {}, const T* wanted = nullptr) const {
-    using Kernel = SolveWideFromBothEnds<T, Elimination, Interleaved, Matrices>;
+              const Gate& gate = {}, const Which& wanted = {}) const {
+    using Kernel = SolveWideFromBothEnds<T, Elimination, Interleaved, Matrices, Which>;
     using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<warp, 1>>;
     Kernel kernel{{problem, shape, SystemTiles(problem.slab(), shape.systems()),
                    can_load_in_bulk<Interleaved, staging_alignment>(problem), wanted}};

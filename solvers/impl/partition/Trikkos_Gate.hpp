@@ -221,6 +221,17 @@ struct Marks {
   }
 };
 
+/// Which systems a kernel solves.
+struct EverySystem {
+  KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t) const { return true; }
+};
+template <class T>
+struct MarkedSystems {
+  const T* marked;  // [system]
+
+  KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t system) const { return marked[system] != T(0); }
+};
+
 /// Whether that system is left; where there are no marks all are.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION bool has_mark(const T* marked, std::int64_t system) {
