@@ -25,8 +25,9 @@
 
 namespace Trikkos::Impl {
 
-/// What the kernels share: the systems of a team, one a thread, and the partition of each.
-template <class T, class Elimination, class Matrices>
+/// What the kernels share: the systems of a team, one a thread, and the partition of each. `Which`
+/// systems are solved; others are left as they are.
+template <class T, class Elimination, class Matrices, class Which = EverySystem>
 struct ThreadSystems {
   static constexpr int W = Elimination::half_bandwidth;
   using Matrix = MatrixOf<Matrices>;
@@ -35,19 +36,16 @@ struct ThreadSystems {
   Problem<T, W, Matrices> problem;
   ThreadShape<T, W> shape;
   SystemTiles tiles;
-  const T* wanted = nullptr;  // [system]: those that are zero are left as they are, if given
+  Which wanted{};
   Elimination elimination{};
 
-  KOKKOS_FORCEINLINE_FUNCTION bool is_wanted(std::int64_t system) const {
-    return has_mark(wanted, system);
-  }
   /// body(system, link) for each thread that has one.
   template <class Member, class Body>
   KOKKOS_FORCEINLINE_FUNCTION void for_thread(const Member& member, const Body& body) const {
     const auto [link, tile] = split_index(member.league_rank(), tiles.count(problem.count()));
     const SystemTiles::Tile here = tiles[tile];
     const std::int64_t system = here.first + member.team_rank();
-    if (member.team_rank() < here.count && is_wanted(system)) body(system, static_cast<int>(link));
+    if (member.team_rank() < here.count && wanted.has(system)) body(system, static_cast<int>(link));
   }
   KOKKOS_FORCEINLINE_FUNCTION Rows rows(const Matrix& A, std::int64_t system, int link) const {
     return {A, problem.b[system], problem.x[system], link * shape.rows, shape.length(link)};
@@ -78,9 +76,9 @@ struct ThreadSystems {
 };
 
 /// A system a thread, from one reading: the pivot rows of its rotations are kept.
-template <class T, class Elimination, class Matrices>
-struct SolveInThreads : ThreadSystems<T, Elimination, Matrices> {
-  using Base = ThreadSystems<T, Elimination, Matrices>;
+template <class T, class Elimination, class Matrices, class Which>
+struct SolveInThreads : ThreadSystems<T, Elimination, Matrices, Which> {
+  using Base = ThreadSystems<T, Elimination, Matrices, Which>;
   static constexpr int W = Elimination::half_bandwidth;
 
   template <class Member>
@@ -96,9 +94,6 @@ struct SolveInThreads : ThreadSystems<T, Elimination, Matrices> {
       const auto bounds = this->root(this->elimination.reduce(rows), A, system);
       this->report(rows, system, this->elimination.substitute(rows, bounds));
     });
-  }
-  static KOKKOS_INLINE_FUNCTION int kept(const ThreadShape<T, W>& shape) {
-    return shape.rows - shape.not_kept_alone;
   }
 };
 
@@ -116,8 +111,8 @@ struct ThreadSlots {
   }
 };
 
-template <class T, class Elimination, class Matrices>
-struct ReduceInThreads : ThreadSystems<T, Elimination, Matrices> {
+template <class T, class Elimination, class Matrices, class Which>
+struct ReduceInThreads : ThreadSystems<T, Elimination, Matrices, Which> {
   static constexpr int W = Elimination::half_bandwidth;
 
   template <class Member>
@@ -135,8 +130,8 @@ struct ReduceInThreads : ThreadSystems<T, Elimination, Matrices> {
 
 /// The segments of each system to the bounds of each: `chains` threads chain those of neighbouring
 /// partitions, a tree merges the chains.
-template <class T, class Elimination, class Matrices>
-struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
+template <class T, class Elimination, class Matrices, class Which>
+struct ChainInThreads : ThreadSystems<T, Elimination, Matrices, Which> {
   static constexpr int W = Elimination::half_bandwidth;
   static constexpr int systems = 32;
   using Node = MergeNode<T, W>;
@@ -158,7 +153,7 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
     const auto& given = this->problem;
     const SystemTiles::Tile tile = this->tiles[member.league_rank()];
     const int t = member.team_rank(), s = t % systems, chain = t / systems, chains = 1 << levels;
-    const bool exists = s < tile.count && this->is_wanted(tile.first + s);
+    const bool exists = s < tile.count && this->wanted.has(tile.first + s);
     const std::int64_t system = tile.first + (exists ? s : 0);
     const int links = exists ? this->shape.links : 0;
     const int begin = chain * links / chains, end = (chain + 1) * links / chains;
@@ -203,8 +198,8 @@ struct ChainInThreads : ThreadSystems<T, Elimination, Matrices> {
   }
 };
 
-template <class T, class Elimination, class Matrices>
-struct SubstituteInThreads : ThreadSystems<T, Elimination, Matrices> {
+template <class T, class Elimination, class Matrices, class Which>
+struct SubstituteInThreads : ThreadSystems<T, Elimination, Matrices, Which> {
   static constexpr int W = Elimination::half_bandwidth;
 
   template <class Member>
@@ -219,9 +214,6 @@ struct SubstituteInThreads : ThreadSystems<T, Elimination, Matrices> {
       const auto bounds = bounds_from<T, W>([&](int k) { return slot(link, k); });
       this->report(rows, system, this->elimination.substitute(rows, bounds));
     });
-  }
-  static KOKKOS_INLINE_FUNCTION int kept(const ThreadShape<T, W>& shape) {
-    return shape.rows > shape.not_kept ? shape.rows - shape.not_kept : 0;
   }
 };
 
@@ -320,33 +312,33 @@ class InterleavedSystems {
   requires(is_for_it&& W == 1) void solve_marked(const Exec& exec,
                                                  const Problem<T, W, Matrices>& problem,
                                                  const Marks<T>& marks) const {
-    ThreadSystems<T, Elimination, Matrices> wanted = all(problem);
-    wanted.wanted = marks.marked;
+    const auto systems = those(problem, MarkedSystems<T>{marks.marked});
     const OnlyIf gate{marks.any, OnlyIf::most_small_teams};
     if (m_shape.is_alone)
-      solve_alone(exec, SolveInThreads<T, Elimination, Matrices>{wanted}, gate);
+      solve_alone(exec, systems, gate);
     else
-      solve_in_passes(exec, wanted, gate);
+      solve_in_passes(exec, systems, gate);
   }
   template <class Matrices>
   requires(is_for_it) void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
     if (m_shape.is_alone) {
-      SolveInThreads<T, Elimination, Matrices> kernel{all(problem)};
+      auto systems = those(problem);
       if (problem.resets) {
-        kernel.problem.resets = false;
+        systems.problem.resets = false;
         launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
       }
-      return solve_alone(exec, kernel);
+      return solve_alone(exec, systems);
     }
     if constexpr (has_whole)
       if (m_begins_whole) return solve_whole(exec, problem);
-    solve_in_passes(exec, all(problem));
+    solve_in_passes(exec, those(problem));
   }
 
  private:
-  template <class Matrices>
-  ThreadSystems<T, Elimination, Matrices> all(const Problem<T, W, Matrices>& problem) const {
-    return {problem, m_shape, SystemTiles(problem.slab(), m_shape.threads)};
+  template <class Matrices, class Which = EverySystem>
+  ThreadSystems<T, Elimination, Matrices, Which> those(const Problem<T, W, Matrices>& problem,
+                                                       const Which& wanted = {}) const {
+    return {problem, m_shape, SystemTiles(problem.slab(), m_shape.threads), wanted};
   }
   std::int64_t words_of_passes() const { return m_shape.links * ThreadSlots<T, W>::words; }
   std::int64_t words_of_whole() const {
@@ -370,7 +362,7 @@ class InterleavedSystems {
         count = problem.block_size(first, at_a_time);
         auto block = rest.block(first, count);
         block.resets = problem.resets && first == 0;
-        solve_in_passes(exec, all(block));
+        solve_in_passes(exec, those(block));
       }
       return;
     }
@@ -387,26 +379,30 @@ class InterleavedSystems {
     constexpr std::int64_t most_teams = 768;  // that cost little where nothing is unsafe
     const std::int64_t threads = m_shape.threads,
                        flight = std::min({at_a_time, problem.count(), most_teams * threads});
-    Kokkos::parallel_for(
-        Elimination::label("solve_unsafe"),
-        teams(exec, (flight + threads - 1) / threads, m_shape.threads,
-              m_shape.scratch_bytes(SubstituteInThreads<T, Elimination, Matrices>::kept(m_shape))),
-        Unsafe{all(rest), unsafe, flight});
+    Kokkos::parallel_for(Elimination::label("solve_unsafe"),
+                         teams(exec, (flight + threads - 1) / threads, m_shape.threads,
+                               m_shape.scratch_bytes(kept_in_passes())),
+                         Unsafe{those(rest), unsafe, flight});
   }
-  template <class Matrices, class Gate = Always>
-  void solve_alone(const Exec& exec, const SolveInThreads<T, Elimination, Matrices>& kernel,
+  template <class Matrices, class Which, class Gate = Always>
+  void solve_alone(const Exec& exec, const ThreadSystems<T, Elimination, Matrices, Which>& systems,
                    const Gate& gate = {}) const {
-    launch(exec, "solve_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)), gate);
+    launch(exec, "solve_in_threads", SolveInThreads<T, Elimination, Matrices, Which>{systems},
+           m_shape.scratch_bytes(m_shape.rows - m_shape.not_kept_alone), gate);
   }
-  template <class Matrices, class Gate = Always>
-  void solve_in_passes(const Exec& exec, const ThreadSystems<T, Elimination, Matrices>& all,
+  template <class Matrices, class Which, class Gate = Always>
+  void solve_in_passes(const Exec& exec,
+                       const ThreadSystems<T, Elimination, Matrices, Which>& systems,
                        const Gate& gate = {}) const {
-    launch(exec, "reduce_in_threads", ReduceInThreads<T, Elimination, Matrices>{all}, 0, gate);
-    launch_chain(exec, all, gate);
-    const SubstituteInThreads<T, Elimination, Matrices> kernel{all};
-    launch(exec, "substitute_in_threads", kernel, m_shape.scratch_bytes(kernel.kept(m_shape)),
+    launch(exec, "reduce_in_threads", ReduceInThreads<T, Elimination, Matrices, Which>{systems}, 0,
            gate);
+    launch_chain(exec, systems, gate);
+    launch(exec, "substitute_in_threads",
+           SubstituteInThreads<T, Elimination, Matrices, Which>{systems},
+           m_shape.scratch_bytes(kept_in_passes()), gate);
   }
+  /// Rows of the way back of a partition.
+  int kept_in_passes() const { return std::max(m_shape.rows - m_shape.not_kept, 0); }
   static auto teams(const Exec& exec, std::int64_t league, int threads, std::size_t bytes) {
     using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<128, 1>>;
     return light(Policy(exec, static_cast<int>(league), threads)
@@ -421,18 +417,18 @@ class InterleavedSystems {
                          teams(exec, gate.league(league), m_shape.threads, bytes),
                          gate.teams(kernel, league));
   }
-  template <class Matrices, class Gate>
-  void launch_chain(const Exec& exec, ThreadSystems<T, Elimination, Matrices> all,
+  template <class Matrices, class Which, class Gate>
+  void launch_chain(const Exec& exec, ThreadSystems<T, Elimination, Matrices, Which> systems,
                     const Gate& gate) const {
-    using Chain = ChainInThreads<T, Elimination, Matrices>;
+    using Chain = ChainInThreads<T, Elimination, Matrices, Which>;
     using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 1>>;
-    all.tiles = SystemTiles(all.problem.slab(), Chain::systems);
+    systems.tiles = SystemTiles(systems.problem.slab(), Chain::systems);
     const int levels = Chain::levels_for(m_shape.links);
-    const int league = static_cast<int>(all.tiles.count(all.problem.count()));
+    const int league = static_cast<int>(systems.tiles.count(systems.problem.count()));
     Kokkos::parallel_for(Elimination::label("chain_in_threads"),
                          light(Policy(exec, gate.league(league), Chain::systems << levels)
                                    .set_scratch_size(0, Kokkos::PerTeam(Chain::bytes(levels)))),
-                         gate.teams(Chain{all, levels}, league));
+                         gate.teams(Chain{systems, levels}, league));
   }
 
   // Below these, a team that holds the system is as fast: threads are too few to hide the latency

@@ -232,12 +232,6 @@ struct MarkedSystems {
   KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t system) const { return marked[system] != T(0); }
 };
 
-/// Whether that system is left; where there are no marks all are.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION bool has_mark(const T* marked, std::int64_t system) {
-  return marked == nullptr || marked[system] != T(0);
-}
-
 /// Before anything is wanted.
 struct ResetWanted {
   Diagnosis diagnosis;
