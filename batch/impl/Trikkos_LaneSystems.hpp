@@ -14,7 +14,8 @@
 /// \file
 /// `segmented` and `spike` for many systems where the execution space is the host: each SIMD lane
 /// has a system of its own, partition after partition, and solves its root. Rows are read a second
-/// time, from the cache, to be substituted.
+/// time, from the cache, to be substituted. Long contiguous systems go one by one, partitions of
+/// them in the lanes.
 ///
 /// Traffic: 2W + 2 words a row read, 1 written.
 
@@ -350,7 +351,10 @@ class HostSystems {
         m_are_few(shape.n > LaneShape::longest_undivided &&
                   shape.count <= most_divided * lane_count<T>),
         m_watches(options.algorithm() == Algorithm::automatic && options.partition_size() == 0 &&
-                  shape.n >= least_watched) {
+                  shape.n >= least_watched),
+        m_slots(shape.n > LaneShape::longest_alone
+                    ? std::min<std::int64_t>(shape.count, slots_of_thread * Exec().concurrency())
+                    : 0) {
     if (!Kernel::can_be_staged || shape.n > Kernel::longest_alone) return;
     const auto threads = std::min<std::int64_t>(m_lanes.groups, Exec().concurrency());
     if (threads > 0) m_stage = Stage::largest(shape.n, shape.count / threads);
@@ -359,9 +363,9 @@ class HostSystems {
 
   std::int64_t storage_words() const { return m_fills_lanes ? 0 : m_partitions.storage_words(); }
   std::int64_t shared_words() const {
-    return m_fills_lanes
-               ? m_lanes.groups * Kernel::group_words(m_lanes) + m_stages * m_stage.words()
-               : 0;
+    if (!m_fills_lanes) return 0;
+    return std::max(m_lanes.groups * Kernel::group_words(m_lanes) + m_stages * m_stage.words(),
+                    m_slots * m_partitions.storage_words());
   }
   std::int64_t parallel_items() const { return m_partitions.parallel_items(); }
   /// So many systems of one matrix are better solved at a time: it is read once for all.
@@ -376,6 +380,7 @@ class HostSystems {
     if (!m_fills_lanes) return m_partitions.solve(exec, problem);
     if (problem.resets)
       launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
+    if (is_one_by_one(problem)) return solve_one_by_one(exec, problem);
     SolveLaneSystems<T, Elimination, Matrices> kernel{problem, m_lanes};
     kernel.watches = m_watches;
     kernel.is_for_few = m_are_few;
@@ -401,6 +406,28 @@ class HostSystems {
   /// threads, nor as slabs of systems are cut into: no bit of x is to depend on that.
   static constexpr std::int64_t most_divided = 8;
 
+  /// Long systems of own matrices are solved one by one, each as if it were the only one: one in
+  /// each lane would be many streams of memory, whose way back no cache holds.
+  template <class Matrices>
+  bool is_one_by_one(const Problem<T, W, Matrices>& problem) const {
+    bool all = m_slots > 0 && problem.b.row_stride == 1 && problem.x.row_stride == 1;
+    if constexpr (!ComputedMatrices<Matrices>) {
+      all = all && !problem.A.is_shared();
+      for (const auto& band : problem.A.first.band) all = all && band.stride == 1;
+    }
+    return all;
+  }
+  template <class Matrices>
+  void solve_one_by_one(const Exec& exec, Problem<T, W, Matrices> problem) const {
+    problem.resets = false;
+    if (problem.count() > m_slots)
+      m_partitions.solve_each(exec, problem, m_slots);
+    else  // few: all threads for each
+      m_partitions.solve(exec, problem);
+  }
+  /// Where threads would have fewer systems than that each, they share every one.
+  static constexpr std::int64_t slots_of_thread = 4;
+
   template <class Kernel>
   void solve_divided(const Exec& exec, const Kernel& kernel, std::int64_t tiles) const {
     const std::int64_t blocks = kernel.blocks(m_lanes);
@@ -417,6 +444,7 @@ class HostSystems {
   HostPartitions<T, Exec, Elimination> m_partitions;
   LaneShape m_lanes;
   bool m_fills_lanes, m_are_few, m_watches;
+  std::int64_t m_slots;       // long systems that are solved at a time, one by one
   Stage m_stage;              // the largest
   std::int64_t m_stages = 0;  // threads that have one each
 };

@@ -258,6 +258,13 @@ struct HostPasses {
     }
   }
 
+  /// A problem of one system, from start to end, by one thread.
+  void solve_alone() const {
+    for (std::int64_t g = 0; g < shape.groups; ++g) reduce_group({0, 1}, g);
+    solve_groups(0);
+    for (std::int64_t g = shape.groups - 1; g >= 0; --g) substitute_group({0, 1}, g);
+  }
+
  private:
   using Tree = LaneTree<T, W>;
   static constexpr int node_words = MergeNode<T, W>::words;
@@ -345,6 +352,22 @@ class HostPartitions {
                            passes.substitute_group(items.systems(i), items.group(i));
                          }));
   }
+  /// Many systems, each by one thread, `slots` of them at a time: rows are read again from a cache,
+  /// if it holds a system. There is memory for as many; bits are those of `solve`.
+  template <class Matrices>
+  void solve_each(const Exec& exec, const Problem<T, W, Matrices>& problem,
+                  std::int64_t slots) const {
+    Kokkos::parallel_for(Elimination::label("each"), range(exec, slots),
+                         [problem, shape = m_shape, slots](std::int64_t slot) {
+                           using Passes = HostPasses<T, Elimination, Matrices>;
+                           const std::int64_t end = (slot + 1) * problem.count() / slots;
+                           for (std::int64_t k = slot * problem.count() / slots; k < end; ++k) {
+                             auto one = problem.block(k, 1);
+                             one.storage += slot * Passes::storage_words(shape);
+                             Passes{one, shape}.solve_alone();
+                           }
+                         });
+  }
   /// `gate`: whether kernels do what they are for (Trikkos_Gate.hpp).
   template <class Matrices = Systems<T, W>, class Gate = Always>
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem,
@@ -383,9 +406,7 @@ class HostPartitions {
     const HostPasses<T, Elimination, Matrices> passes{problem, m_shape};
     launch_one(exec, Elimination::label("small"), gate([passes](std::int64_t) {
                  if (passes.problem.resets) passes.problem.diagnosis.reset();
-                 passes.reduce_group({0, 1}, 0);
-                 passes.solve_groups(0);
-                 passes.substitute_group({0, 1}, 0);
+                 passes.solve_alone();
                }));
   }
 
