@@ -120,4 +120,33 @@ TEST(TEST_CATEGORY, threads_change_no_bit) {
   same_bits<Kokkos::complex<double>>({9001});
 }
 
+/// Contiguous systems of more than 8192 rows, which a host solves one by one: few of them all
+/// threads share, of many each has its own.
+TEST(TEST_CATEGORY, threads_change_no_bit_of_long_systems) {
+  using Rows = Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE>;
+  const std::int64_t n = 8500, lanes = Trikkos::Impl::lane_count<double>;
+  for (const std::int64_t count : {lanes, 8 * lanes + 3}) {
+    std::vector<Rows> all;
+    for (int j = 0; j < 6; ++j) {
+      all.emplace_back("rows", count, n);
+      const Kokkos::View<double*, TEST_EXECSPACE> flat(all.back().data(), all.back().size());
+      ::Test::copy(flat, Reference::to_device(TEST_EXECSPACE(), random_rhs<double>(count * n, j)));
+    }
+    const auto solved = [&](const TEST_EXECSPACE& exec, const auto& A) {
+      const Rows x("x", count, n);
+      Kokkos::fence();
+      EXPECT_TRUE(Trikkos::solve(exec, A, all[5], x).ok());
+      return Reference::to_host(Kokkos::View<double*, TEST_EXECSPACE>(x.data(), x.size()));
+    };
+    const Trikkos::Tridiagonal three{all[1], all[2], all[3]};
+    const Trikkos::Pentadiagonal five{all[0], all[1], all[2], all[3], all[4]};
+    const auto execs = instances<TEST_EXECSPACE>();
+    const auto x3 = solved(execs[0], three), x5 = solved(execs[0], five);
+    for (std::size_t k = 1; k < execs.size(); ++k) {
+      EXPECT_EQ(solved(execs[k], three), x3) << count << " systems, instance " << k;
+      EXPECT_EQ(solved(execs[k], five), x5) << count << " systems, instance " << k;
+    }
+  }
+}
+
 }  // namespace Test::Threads
