@@ -125,7 +125,7 @@ TEST(TEST_CATEGORY, threads_change_no_bit) {
 TEST(TEST_CATEGORY, threads_change_no_bit_of_long_systems) {
   using Rows = Kokkos::View<double**, Kokkos::LayoutRight, TEST_EXECSPACE>;
   const std::int64_t n = 8500, lanes = Trikkos::Impl::lane_count<double>;
-  for (const std::int64_t count : {lanes, 8 * lanes + 3}) {
+  for (const std::int64_t count : {lanes, 30 * lanes + 3}) {
     std::vector<Rows> all;
     for (int j = 0; j < 6; ++j) {
       all.emplace_back("rows", count, n);
