@@ -32,6 +32,7 @@ struct DescendInTeams {
   using Node = MergeNode<T>;
   using Tree = CoarseTree<T, 1>;
   static constexpr int lanes = Tree::lanes, path_words = Tree::levels * Node::words;
+  static_assert(path_words <= lanes);  // a thread reads one of them
 
   T* work;
   TeamLayout layout;
