@@ -75,6 +75,32 @@ TEST(TEST_CATEGORY, computed_batches_have_the_bits_of_stored_matrices) {
     expect_same_bits<double, 2>(layout, 9, 2);
   }
 }
+/// One matrix for all, from a function of the row.
+struct OfRows {
+  Coefficients<double, 1> f;
+  KOKKOS_FUNCTION auto operator()(std::int64_t row) const { return f(0, row); }
+};
+// Those of more than 8192 rows a host solves one by one, where each has a matrix of its own.
+TEST(TEST_CATEGORY, computed_long_systems_have_the_bits_of_stored_matrices) {
+  if (!Trikkos::Impl::is_host_v<TEST_EXECSPACE>) GTEST_SKIP() << "nothing else on devices";
+  const std::int64_t count = 17, n = 8200;
+  for (const Many::Layout layout : {Many::Layout::left, Many::Layout::right}) {
+    expect_same_bits<double, 1>(layout, count, n);
+    expect_same_bits<double, 2>(layout, count, n);
+
+    const TEST_EXECSPACE exec;
+    const Array<double> b = right_hand_sides<double>(layout, count, n),
+                        x = Many::make_array<double>(layout, count, n);
+    const Coefficients<double, 1> f{n, Boundary::open};
+    const auto all = stored(f, layout, 1);
+    const Trikkos::Tridiagonal one{Many::row_of(all.lower, 0), Many::row_of(all.diag, 0),
+                                   Many::row_of(all.upper, 0)};
+    EXPECT_TRUE(Trikkos::solve(exec, one, b, x).ok());
+    const auto expected = numbers(x);
+    EXPECT_TRUE(Trikkos::solve(exec, Trikkos::Computed{n, OfRows{f}, Boundary::open}, b, x).ok());
+    EXPECT_EQ(numbers(x), expected);
+  }
+}
 TEST(TEST_CATEGORY, computed_with_options) {
   for (const Options& options :
        {Options{}.partition_size(5), Options{}.refine(1), Options{}.verify(1e-12),

@@ -410,11 +410,10 @@ class HostSystems {
   /// each lane would be many streams of memory, whose way back no cache holds.
   template <class Matrices>
   bool is_one_by_one(const Problem<T, W, Matrices>& problem) const {
-    bool all = m_slots > 0 && problem.b.row_stride == 1 && problem.x.row_stride == 1;
-    if constexpr (!ComputedMatrices<Matrices>) {
-      all = all && !problem.A.is_shared();
+    bool all = m_slots > 0 && !problem.A.is_shared() && problem.b.row_stride == 1 &&
+               problem.x.row_stride == 1;
+    if constexpr (!ComputedMatrices<Matrices>)
       for (const auto& band : problem.A.first.band) all = all && band.stride == 1;
-    }
     return all;
   }
   template <class Matrices>

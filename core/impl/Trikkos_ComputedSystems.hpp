@@ -75,6 +75,7 @@ struct ComputedSystems {
   std::int64_t count;
   std::int64_t slab = one_slab;
 
+  static constexpr bool is_shared() { return !is_of_many_v<F>; }
   KOKKOS_FORCEINLINE_FUNCTION ComputedBands<T, W, F> operator[](std::int64_t k) const {
     ComputedBands<T, W, F> r = first;
     r.system = number[k];
