@@ -40,7 +40,9 @@ TEST(TEST_CATEGORY, device_kernels_that_are_wanted_do_each_work_once) {
           Kokkos::parallel_for("Test::count",
                                Kokkos::TeamPolicy<Exec>(Exec(), gate.league(league), size),
                                gate.teams(kernel, league));
-        EXPECT_EQ(to_vector(done), std::vector(league, is_wanted ? 2 * size : 0));
+        for (int k = 0; k < 2; ++k)
+          Impl::launch_teams<size>(Exec(), "Test::count", {league, size, 0}, kernel, gate);
+        EXPECT_EQ(to_vector(done), std::vector(league, is_wanted ? 4 * size : 0));
       }
     }
   }
@@ -93,5 +95,84 @@ TEST(TEST_CATEGORY, device_kernels_that_are_listed_do_each_work_once) {
           EXPECT_EQ(found[i], i / each % 3 == 1 ? 3 * size + 1 : 0) << i;
       }
 }
+
+/// Each team takes what its neighbour had, and one more.
+struct PassOn {
+  const int* before;
+  int* after;
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    Impl::let_next_begin();
+    Impl::wait_for_kernels_before();
+    const int at = member.league_rank() * member.team_size() + member.team_rank(),
+              all = member.league_size() * member.team_size();
+    after[at] = before[(at + member.team_size() + 1) % all] + 1;
+  }
+};
+// More teams than run at a time, and few: all kernels are under way at once then.
+TEST(TEST_CATEGORY, device_kernels_that_overlap_see_what_was_written_before) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  constexpr int size = 32, kernels = 40;
+  for (const int teams : {1, 50, 20000}) {
+    const Kokkos::View<int*, Exec> even("even", teams * size), odd("odd", teams * size);
+    for (int k = 0; k < kernels; ++k) {
+      const PassOn kernel =
+          k % 2 == 0 ? PassOn{even.data(), odd.data()} : PassOn{odd.data(), even.data()};
+      Impl::launch_teams<size>(Exec(), "Test::pass_on", {teams, size, 0, /*overlap=*/k > 0},
+                               kernel);
+    }
+    EXPECT_EQ(to_vector(even), std::vector(teams * size, kernels));
+  }
+}
+/// The words of scratch that are not what was stored there.
+struct FillScratch {
+  int words;
+  int* wrong;
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    int* const scratch = Impl::team_scratch<int>(member);
+    for (int k = member.team_rank(); k < words; k += member.team_size())
+      scratch[k] = k + member.league_rank();
+    member.team_barrier();
+    for (int k = member.team_rank(); k < words; k += member.team_size()) {
+      const int other = words - 1 - k;
+      if (scratch[other] != other + member.league_rank()) Kokkos::atomic_inc(wrong);
+    }
+  }
+};
+TEST(TEST_CATEGORY, device_kernels_have_the_scratch_that_is_granted) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  constexpr int size = 32;
+  // hosts grant what Kokkos does, which is less than what every device has
+  const int granted = std::is_same_v<Exec, Kokkos::DefaultHostExecutionSpace>
+                          ? Kokkos::TeamPolicy<Exec>::scratch_size_max(0)
+                          : Impl::scratch_of_teams<Exec>();
+  const int bytes = granted - Impl::scratch_reserved(size);
+  const Kokkos::View<int*, Exec> wrong("wrong", 1);
+  const FillScratch kernel{(bytes - 4) / 4, wrong.data()};
+  Impl::launch_teams<size>(Exec(), "Test::fill", {300, size, static_cast<std::size_t>(bytes)},
+                           kernel);
+  EXPECT_EQ(to_vector(wrong), std::vector(1, 0));
+}
+#ifdef KOKKOS_ENABLE_CUDA
+TEST(TEST_CATEGORY, device_kernels_that_cannot_be_launched_say_so) {
+  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
+    const Kokkos::View<int*, Exec> wrong("wrong", 1);
+    const FillScratch kernel{1, wrong.data()};
+    try {
+      Impl::launch_teams<32>(Exec(), "Test::fill", {1, 32, 1 << 20}, kernel);
+      FAIL() << "no device has so much scratch";
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find("Test::fill by 1 teams of 32 threads with 1048576"),
+                std::string::npos)
+          << error.what();
+    }
+    Impl::launch_teams<32>(Exec(), "Test::fill", {1, 32, 1024}, kernel);  // as if nothing had been
+    EXPECT_EQ(to_vector(wrong), std::vector(1, 0));
+  } else {
+    GTEST_SKIP() << "others are launched by Kokkos";
+  }
+}
+#endif
 
 }  // namespace Test::DeviceKernels

@@ -88,6 +88,7 @@ struct SolveFromBothEnds : SystemsOnChip<T, true, Matrices> {
     T* const bands = team_scratch<T, staging_alignment>(member);
     T* const handed = bands + shape.bands * shape.band_words();
     load(member, handed + shape.node_words(), bands, tile);
+    wait_for_kernels_before();
 
     const bool is_last = t >= systems;  // the half that ends with the last row
     const int s = is_last ? t - systems : t;
@@ -183,7 +184,7 @@ class BothEnds {
 
   BothEnds(const Shape& shape, const Options& options, int most_lanes = OnChip::most_lanes)
       : m_shape(OnChip::both_ends(options.partition_size() == 0 ? shape.n : 0,
-                                  std::max(scratch_limit, granted_scratch<Exec>() / 4),
+                                  std::max(scratch_limit, scratch_of_teams<Exec>() / 4),
                                   most_lanes)) {}
 
   template <class Matrices>

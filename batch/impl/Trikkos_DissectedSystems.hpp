@@ -34,7 +34,9 @@ struct SolveDissected : SystemsOnChip<T, false, Matrices, 0, InStep> {
     T* const failed = bands + shape.bands * shape.band_words();
     if (p == 0) failed[s] = T(0);
     Base::pad(member, bands);
+    let_next_begin();
     Base::load_short_or_long(member, scratch + shape.words(), bands, tile);
+    wait_for_kernels_before();
     const ChunkRows<T, W> chunk{bands + W * shape.band_words() + place(s, p * shape.rows),
                                 shape.band_words(), shape.rows};
     if (!solve_dissected(chunk, member, p, shape.partitions())) failed[s] = T(1);
@@ -49,7 +51,7 @@ class DissectedSystems {
  public:
   explicit DissectedSystems(const Shape& shape)
       : m_shape(OnChipShape<T, W>::chunks(shape.count < least_systems ? 0 : shape.n,
-                                          granted_scratch<Exec>())) {}
+                                          scratch_of_teams<Exec>())) {}
   bool fits() const { return m_shape.lanes > 0; }
   template <class Matrices>
   bool is_for(const Problem<T, W, Matrices>& problem) const {
@@ -70,17 +72,15 @@ class DissectedSystems {
   template <bool InStep, class Matrices>
   void launch(const Exec& exec, const Problem<T, W, Matrices>& problem,
               const Marks<T>& marks) const {
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 1>>;
     const OnChipShape<T, W> shape = InStep ? m_shape.in_step(problem.b.system_stride) : m_shape;
     const SolveDissected<T, Matrices, InStep> kernel{
         {problem, shape, SystemTiles(problem.slab(), shape.systems()),
          can_load_in_bulk<false, staging_alignment>(problem)},
         marks};
-    Kokkos::parallel_for(
-        "Trikkos::dissected",
-        light(Teams(exec, static_cast<int>(kernel.tiles.count(problem.count())), shape.lanes)
-                  .set_scratch_size(0, Kokkos::PerTeam(shape.scratch_bytes()))),
-        kernel);
+    launch_teams<256>(exec, "Trikkos::dissected",
+                      {static_cast<int>(kernel.tiles.count(problem.count())), shape.lanes,
+                       shape.scratch_bytes(), /*overlap=*/true},
+                      kernel);
   }
 
   static constexpr std::int64_t least_systems = 1 << 12;

@@ -55,6 +55,8 @@ class OnChip {
     m_fits = this->shape(false).lanes > 0;
   }
   bool fits() const { return m_fits; }
+  /// At all: `solve_marked` may be called.
+  bool fits_marked() const { return largest(false).lanes > 0; }
   /// Whether interleaved systems, of own matrices, are better here than in two passes: a team holds
   /// as many as memory moves at a time, or twice that where each is copied by itself.
   template <class Matrices>
@@ -103,12 +105,18 @@ class OnChip {
   /// Interleaved ones in a team of which a multiprocessor has two, and so loads one while it solves
   /// the other.
   OnChipShape<T, W> shape_of_two() const {
-    return shape(true, std::max(scratch_limit, granted_scratch<Exec>() / 2));
+    return shape(true, std::max(scratch_limit, scratch_of_teams<Exec>() / 2));
   }
   OnChipShape<T, W> shape(bool interleaved) const {
     if (interleaved)
       if (const auto r = shape_of_two(); r.lanes > 0 && r.systems() >= sector) return r;
-    return shape(interleaved, granted_scratch<Exec>());
+    if (interleaved) return largest(true);
+    // a multiprocessor has three such teams, or two passes take less time
+    const auto r = shape(false, std::max(scratch_limit, scratch_of_teams<Exec>() / 3));
+    return W == 1 && r.lanes <= 128 ? r : shape(false, scratch_limit);
+  }
+  OnChipShape<T, W> largest(bool interleaved) const {
+    return shape(interleaved, scratch_of_teams<Exec>());
   }
   template <OnChipPhase Phase, class Matrices>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
@@ -160,7 +168,8 @@ class OnChip {
               const Gate& gate = {}, const Which& wanted = {}) const {
     using Kernel =
         SolveOnChip<T, Elimination, Interleaved, Matrices, Rows, Phase, Apart, InStep, Which>;
-    OnChipShape<T, W> shape = this->shape(Interleaved);
+    constexpr bool is_rest = W > 1 && !std::is_same_v<Which, EverySystem>;
+    OnChipShape<T, W> shape = is_rest ? largest(Interleaved) : this->shape(Interleaved);
     if (InStep) shape = shape.in_step(problem.b.system_stride);
     shape.in_rows = Kernel::in_rows;
     const SystemTiles tiles(problem.slab(), shape.systems());
@@ -217,7 +226,7 @@ class DeviceSystems {
         m_in_registers(shape),
         m_is_watched(has_watched && options.algorithm() == Algorithm::automatic &&
                      options.partition_size() == 0 &&
-                     (W > 1 ? m_on_chip.fits() && m_dissected.fits()
+                     (W > 1 ? m_on_chip.fits_marked() && m_dissected.fits()
                             : m_in_registers.fits() && shape.interleaved &&
                                   shape.matrices == shape.count && shape.n >= least_in_registers &&
                                   shape.count * shape.n >= least_watched)) {}

@@ -374,17 +374,15 @@ template <class Elimination, class Exec, class Kernel, class Gate = Always>
 void launch_on_chip(const Exec& exec, const char* label, Kernel kernel, const Gate& gate = {}) {
   // of more threads than there are: else registers are hoarded for addresses; wide rows need all
   constexpr int most_threads = Elimination::half_bandwidth > 1 ? 256 : 384;
-  using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads, 1>>;
   const int league = static_cast<int>(kernel.tiles.count(kernel.problem.count()));
-  if (kernel.problem.resets && league != 1) {  // one team does it itself
+  const bool follows = kernel.problem.resets && league != 1;  // one team does it itself
+  if (follows) {
     kernel.problem.resets = false;
     launch_one(exec, Elimination::label("reset"), ResetDiagnosis{kernel.problem.diagnosis});
   }
-  Kokkos::parallel_for(
-      Elimination::label(label),
-      light(Teams(exec, gate.league(league), kernel.shape.lanes)
-                .set_scratch_size(0, Kokkos::PerTeam(kernel.shape.scratch_bytes()))),
-      gate.teams(kernel, league));
+  launch_teams<most_threads>(exec, Elimination::label(label),
+                             {league, kernel.shape.lanes, kernel.shape.scratch_bytes(), follows},
+                             kernel, gate);
 }
 
 }  // namespace Trikkos::Impl

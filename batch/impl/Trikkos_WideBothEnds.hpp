@@ -94,6 +94,7 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices, 0, false,
     T* const handed = bands + shape.bands * shape.band_words();
     Base::template load<true>(member, handed + staged_words<T>(handed_words * systems), bands,
                               tile);
+    wait_for_kernels_before();
 
     const bool is_last = t >= systems;  // the half that ends with the last row
     const int in_tile = is_last ? t - systems : t, front = (n + 1) / 2;
@@ -297,17 +298,14 @@ class WideBothEnds {
   void launch(const Exec& exec, const Problem<T, W, Matrices>& problem, const OnChip& shape,
               const Gate& gate = {}, const Which& wanted = {}) const {
     using Kernel = SolveWideFromBothEnds<T, Elimination, Interleaved, Matrices, Which>;
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<warp, 1>>;
     Kernel kernel{{problem, shape, SystemTiles(problem.slab(), shape.systems()),
                    can_load_in_bulk<Interleaved, staging_alignment>(problem), wanted}};
     const int league = static_cast<int>(kernel.tiles.count(problem.count()));
     kernel.problem.resets = false;
     if (problem.resets)
       launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
-    Kokkos::parallel_for(Elimination::label("from_both_ends"),
-                         light(Teams(exec, gate.league(league), warp)
-                                   .set_scratch_size(0, Kokkos::PerTeam(scratch_bytes(shape)))),
-                         gate.teams(kernel, league));
+    launch_teams<warp>(exec, Elimination::label("from_both_ends"),
+                       {league, warp, scratch_bytes(shape), problem.resets}, kernel, gate);
   }
 
   static std::size_t scratch_bytes(const OnChip& shape) {
@@ -330,7 +328,7 @@ class WideBothEnds {
           static_cast<int>(scratch_bytes(OnChip::pairs(n, systems))) + scratch_reserved(warp);
       const int teams = std::min(of_sm / (bytes + 1024), most_teams), held = teams * systems;
       const int worth = held * std::min(systems, wide);
-      if (bytes > granted_scratch<Exec>() || teams < (systems > widest ? 5 : 3) ||
+      if (bytes > scratch_of_teams<Exec>() || teams < (systems > widest ? 5 : 3) ||
           held < least_held || worth < most)
         continue;
       best = systems;

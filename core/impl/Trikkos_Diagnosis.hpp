@@ -7,6 +7,7 @@
 #include <Trikkos_Concepts.hpp>
 #include <Trikkos_Status.hpp>
 #include <impl/Trikkos_System.hpp>
+#include <impl/Trikkos_TeamLaunch.hpp>
 #include <limits>
 
 namespace Trikkos::Impl {
@@ -82,7 +83,10 @@ struct DiagnosisWords {
 
 struct ResetDiagnosis {
   Diagnosis diagnosis;
-  KOKKOS_INLINE_FUNCTION void operator()(int) const { diagnosis.reset(); }
+  KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    let_next_begin();
+    diagnosis.reset();
+  }
 };
 
 /// The words on the host, of systems of n rows, as a Status. The first bad system is named, by the

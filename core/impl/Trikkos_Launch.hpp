@@ -39,18 +39,23 @@ template <>
 inline constexpr bool works_at_once_v<Kokkos::OpenMP> = true;
 #endif
 
+/// run(): a kernel that Kokkos does not launch, for tools one like those that it does.
+template <class Exec, class Run>
+void show_to_tools(const Exec& exec, const std::string& label, const Run& run) {
+  std::uint64_t id = 0;
+  const bool is_watched = Kokkos::Tools::profileLibraryLoaded();
+  if (is_watched)
+    Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(exec), &id);
+  run();
+  if (is_watched) Kokkos::Tools::endParallelFor(id);
+}
+
 /// kernel(0): a kernel of one item. Where the caller can be the thread that does it, no other is
-/// woken up, which would cost some microseconds, and milliseconds where cores are busy; tools see
-/// it all the same.
+/// woken up, which would cost some microseconds, and milliseconds where cores are busy.
 template <class Exec, class Kernel>
 void launch_one(const Exec& exec, const std::string& label, const Kernel& kernel) {
   if constexpr (works_at_once_v<Exec>) {
-    std::uint64_t id = 0;
-    const bool is_watched = Kokkos::Tools::profileLibraryLoaded();
-    if (is_watched)
-      Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(exec), &id);
-    kernel(0);
-    if (is_watched) Kokkos::Tools::endParallelFor(id);
+    show_to_tools(exec, label, [&] { kernel(0); });
   } else {
     Kokkos::parallel_for(label, range(exec, 1), kernel);
   }

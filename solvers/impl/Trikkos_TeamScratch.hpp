@@ -23,6 +23,16 @@ int granted_scratch() {
   return std::max(scratch_limit, Kokkos::TeamPolicy<Exec>::scratch_size_max(0));
 }
 
+/// The same of `launch_teams`: all that the default device has.
+template <class Exec>
+int scratch_of_teams() {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>)
+    return static_cast<int>(Exec().cuda_device_prop().sharedMemPerBlockOptin);
+#endif
+  return granted_scratch<Exec>();
+}
+
 /// The scratch that a kernel was launched with, the last few bytes of which are for alignment.
 template <class T, std::size_t alignment = alignof(T), class Member>
 KOKKOS_FORCEINLINE_FUNCTION T* team_scratch(const Member& member) {

@@ -4,6 +4,8 @@
 #ifndef TRIKKOS_IMPL_COARSEDESCENT_HPP
 #define TRIKKOS_IMPL_COARSEDESCENT_HPP
 
+#include <impl/Trikkos_Staging.hpp>
+#include <impl/Trikkos_TeamLaunch.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/partition/Trikkos_CoarseLayout.hpp>
 
@@ -39,27 +41,35 @@ struct DescendInTeams {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    let_next_begin();
+    wait_for_kernels_before();
     const auto [system, group] = split_index(member.league_rank(), layout.level[0].groups);
     const int t = member.team_rank();
     T* const mine = work + system * layout.words;
-    T *const own = team_scratch<T>(member), *const path = own + lanes * Node::words;
+    T* const own = team_scratch<T, staging_alignment>(member);
+    T* const path = own + lanes * Node::words;
     const T* const nodes = mine + layout.level[0].node_offset + group * lanes * Node::words;
     const int wide = layout.level[0].lanes;
-    if (t < wide) {
-      TRIKKOS_UNROLL(Node::words)
-      for (int k = 0; k < Node::words; ++k) own[k * wide + t] = nodes[k * wide + t];
-    }
-    for_levels(group, [&](int l, std::int64_t parent, int leaf, int depth) {
-      const T* const above = mine + layout.level[l].node_offset + parent * lanes * Node::words;
-      if (t < depth * Node::words) {
-        const int d = t / Node::words, k = t % Node::words;
-        path[(l - 1) * path_words + t] =
-            above[Tree::node_word((1 << d) + (leaf >> (depth - d)), k, 1 << depth)];
+    Staging<Member> staging(member, path + staged_words<T>((layout.levels - 1) * path_words));
+    staging.load_by_all([&] {
+      if (t < wide) {
+        TRIKKOS_UNROLL(Node::words)
+        for (int k = 0; k < Node::words; ++k)
+          start_copy(own + (k * wide + t), nodes + k * wide + t);
       }
+      for_levels(group, [&](int l, std::int64_t parent, int leaf, int depth) {
+        const T* const above = mine + layout.level[l].node_offset + parent * lanes * Node::words;
+        if (t < depth * Node::words) {
+          const int d = t / Node::words, k = t % Node::words,
+                    slot = (1 << d) + (leaf >> (depth - d));
+          start_copy(path + ((l - 1) * path_words + t),
+                     above + Tree::node_word(slot, k, 1 << depth));
+        }
+      });
     });
     T* const bounds = mine + layout.bounds_offset;
     auto b = OuterBounds<T, 1>{bounds, layout.segments}.get();
-    member.team_barrier();
+    staging.wait();
 
     for_levels(group, [&](int l, std::int64_t, int leaf, int depth) {
       const T* node = path + (l - 1) * path_words;
@@ -73,7 +83,8 @@ struct DescendInTeams {
     put_inner_bounds<T, 1>(bounds, i, layout.segments, b);
   }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(int levels) {
-    return sizeof(T) * (lanes * Node::words + (levels - 1) * path_words) + alignof(T);
+    return sizeof(T) * (lanes * Node::words + staged_words<T>((levels - 1) * path_words)) +
+           staging_bytes + staging_alignment;
   }
 
  private:

@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_DEVICEPARTITIONS_HPP
 
 #include <impl/Trikkos_Method.hpp>
+#include <impl/Trikkos_TeamLaunch.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_Halves.hpp>
@@ -142,6 +143,7 @@ struct ReduceTiles {
                                               std::int64_t(tile) * shape.tile_rows()};
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
     staged.load(member, staging, problem, system, in_bulk);
+    let_next_begin();
     if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
     T* const work = problem.storage + system * layout.words;
     if (tile == 0) layout.arrivals(work).reset(t, shape.lanes());
@@ -189,6 +191,11 @@ struct SubstituteTiles {
   TileShape<T, Rows, W> shape;
   TeamLayout layout;
   bool in_bulk, together;
+  /// So many, the first, eliminate before the bounds of segments are known: while the reduced
+  /// system is solved. More would get in its way, unless it is all of them.
+  int early_teams = 0;
+
+  static constexpr int on_multiprocessor = 6;  // teams, by registers and scratch
 
   /// Whether rows make way for their pivot rows, so that they are eliminated once.
   static constexpr bool keeps = Rows > 0 &&
@@ -213,12 +220,20 @@ struct SubstituteTiles {
     const std::int64_t segment = tile * shape.segments() + (t >> shape.levels());
     const T* const at =
         problem.storage + system * layout.words + layout.finest_bounds_offset + 2 * W * segment;
-    const auto bounds = bounds_from<T, W>([&](int k) { return at[k]; });
-    const bool suspect = problem.diagnosis.is_suspect();
+    bool suspect = false;
+    const auto read = [&] {
+      wait_for_kernels_before();
+      suspect = problem.diagnosis.is_suspect();
+      return bounds_from<T, W>([&](int k) { return at[k]; });
+    };
+    const bool is_early = !in_halves<W> && member.league_rank() < early_teams;
+    Bounds<T, W> bounds;
+    if (!is_early) bounds = read();
     staging.wait();
     const bool whole = staged.template complete<pads>(member, problem, system);
 
-    const Findings<T> found = substitute(member, staged, whole, bounds);
+    const auto late = [&] { return is_early ? read() : bounds; };
+    const Findings<T> found = substitute(member, staged, whole, late);
     // before b is overwritten, if x is b
     if (suspect || (in_halves<W> && !(found.probe == 0))) diagnose_rows(t, staged, system);
     if (suspect) diagnose_merges(member, staged, system);
@@ -240,25 +255,25 @@ struct SubstituteTiles {
  private:
   using Tile = StagedTile<T, Rows, W, Bulk>;
 
-  template <class Member>
+  /// `late()`: the bounds of the segment, which are known when the rows have been eliminated.
+  template <class Member, class Late>
   KOKKOS_FORCEINLINE_FUNCTION Findings<T> substitute(const Member& member, const Tile& staged,
-                                                     bool whole, Bounds<T, W> bounds) const {
+                                                     bool whole, const Late& late) const {
     const int t = member.team_rank();
     if constexpr (in_halves<W>) {
       if (Rows > 0 && whole)
-        return meet_and_substitute(member, staged, staged.template rows<Rows>(t, problem), bounds);
-      return meet_and_substitute(member, staged, staged.rows(t, problem, whole), bounds);
+        return meet_and_substitute(member, staged, staged.template rows<Rows>(t, problem), late());
+      return meet_and_substitute(member, staged, staged.rows(t, problem, whole), late());
     }
     if constexpr (keeps)
       if (whole) {
         const auto rows = staged.template rows<Rows>(t, problem);
         T spare[Rows];
-        descend(member, staged, elimination.reduce(rows, spare), bounds);
+        const auto bounds = descend(member, staged, elimination.reduce(rows, spare), late);
         return elimination.substitute(rows, spare, bounds);
       }
     const auto rows = staged.rows(t, problem, whole);
-    descend(member, staged, elimination.reduce(rows), bounds);
-    return elimination.substitute(rows, bounds);
+    return elimination.substitute(rows, descend(member, staged, elimination.reduce(rows), late));
   }
   /// The halves hand each other the rows that they have left, in the place of rows at their ends:
   /// the way back keeps nothing in the first 2W.
@@ -330,17 +345,20 @@ struct SubstituteTiles {
       int length) const {
     return {{A, problem.b[system], staged.base + t * shape.rows(), length}};
   }
-  /// Repeats the tree of the first pass; `bounds` become those of the thread's own partition.
-  template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void descend(const Member& member, const Tile& staged,
-                                           const Segment<T, W>& mine, Bounds<T, W>& bounds) const {
+  /// Repeats the tree of the first pass. Returned are the bounds of the thread's own partition.
+  template <class Member, class Late>
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<T, W> descend(const Member& member, const Tile& staged,
+                                                   const Segment<T, W>& mine,
+                                                   const Late& late) const {
     const int t = member.team_rank(), lanes = shape.lanes(), levels = shape.levels();
     const SegmentArray<T, W> slots{staged.nodes(), lanes};
     merge_tree(member, slots, lanes, levels, mine, [&](int slot, const Node& node) {
       TRIKKOS_UNROLL(Node::words)
       for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
     });
+    Bounds<T, W> bounds = late();
     descend_tree(bounds, (lanes >> levels) + (t >> levels), (1 << levels) / 2, t, slots);
+    return bounds;
   }
   KOKKOS_FORCEINLINE_FUNCTION static void report_solution(const StagedRows<T, 1, W>& rows,
                                                           const Diagnosis& diagnosis,
@@ -417,8 +435,9 @@ class DevicePartitions {
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem,
              const Gate& gate = {}) const {
     reduce(exec, problem, gate);
-    solve_reduced(exec, problem, gate);
-    substitute(exec, problem, gate);
+    const auto next = following(gate);
+    solve_reduced(exec, problem, next);
+    substitute(exec, problem, next);
   }
 
  private:
@@ -475,15 +494,16 @@ class DevicePartitions {
       launch_for(m_tile, std::false_type());
   }
   template <int Rows, class Kernel, class Gate>
-  void launch(const Exec& exec, const char* phase, const TileShape<T, Rows, W>& tile,
-              const Kernel& kernel, const Gate& gate) const {
-    using TilePolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
+  void launch(const Exec& exec, const char* phase, const TileShape<T, Rows, W>& tile, Kernel kernel,
+              const Gate& gate) const {
     const int league = static_cast<int>(kernel.problem.count()) * tiles();
-    Kokkos::parallel_for(
-        Elimination::label(phase),
-        light(TilePolicy(exec, gate.league(league), tile.lanes())
-                  .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(tile)))),
-        gate.teams(kernel, league));
+    if constexpr (std::is_same_v<Gate, Overlapping> && requires { kernel.early_teams; }) {
+      const int at_a_time = Kernel::on_multiprocessor * overlapping_multiprocessors(exec);
+      kernel.early_teams = league <= at_a_time ? league : at_a_time / 2;
+    }
+    launch_teams<Kernel::registers_for>(exec, Elimination::label(phase),
+                                        {league, tile.lanes(), Kernel::scratch_bytes(tile)}, kernel,
+                                        gate);
   }
 
   TileShape<T, 0, W> m_tile;

@@ -9,6 +9,7 @@
 #include <impl/Trikkos_Diagnosis.hpp>
 #include <impl/Trikkos_Scalar.hpp>
 #include <impl/Trikkos_Staging.hpp>
+#include <impl/Trikkos_TeamLaunch.hpp>
 
 /// \file
 /// Kernels that return at once unless a word in device memory says otherwise: a second way to solve
@@ -18,6 +19,8 @@ namespace Trikkos::Impl {
 
 /// A kernel as it is. Gates are told how many works it does, where that is not in its league.
 struct Always {
+  static constexpr bool overlaps = false;  // whether a kernel may begin while the last one ends
+
   template <class Kernel>
   Kernel operator()(const Kernel& kernel, std::int64_t = 0) const {
     return kernel;
@@ -27,6 +30,11 @@ struct Always {
     return kernel;
   }
   int league(int teams) const { return teams; }
+};
+
+/// The same, where each begins while the one before it ends (Trikkos_TeamLaunch.hpp).
+struct Overlapping : Always {
+  static constexpr bool overlaps = true;
 };
 
 /// In device memory: whether kernels are wanted, and what the teams of the one that runs have done.
@@ -64,6 +72,15 @@ struct SystemList {
   }
 };
 
+/// The gate of kernels behind another of the same solve.
+template <class Gate>
+auto following(const Gate& gate) {
+  if constexpr (std::is_same_v<Gate, Always>)
+    return Overlapping();
+  else
+    return gate;
+}
+
 /// Which works of a kernel are done, where it is wanted: all.
 struct EveryWork {
   int works = 0;
@@ -99,6 +116,8 @@ struct KernelIf {
   TRIKKOS_CALLS_ITS_ARGUMENT
   template <class Work>
   KOKKOS_INLINE_FUNCTION void operator()(const Work& work) const {
+    let_next_begin();
+    wait_for_kernels_before();
     if (wanted->is_raised() && works.has(number_of(work))) kernel(work);
   }
 
@@ -145,6 +164,8 @@ struct TeamsIf {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    let_next_begin();
+    wait_for_kernels_before();
     if (!wanted->is_raised()) return;
     const bool asks = member.team_rank() == 0;
     const int count = works.count();
@@ -163,6 +184,7 @@ struct TeamsIf {
 
 /// A kernel that runs where it is wanted by then.
 struct OnlyIf {
+  static constexpr bool overlaps = true;
   /// No fewer than an H200 runs at a time: of teams that have a tile of a system each, and of small
   /// ones. Each costs a nanosecond where it has nothing to do.
   static constexpr int most_teams = 8 * 132, most_small_teams = 16 * 132;
@@ -183,6 +205,7 @@ struct OnlyIf {
 
 /// The same for those of so many systems that are in a list.
 struct OnlyListed {
+  static constexpr bool overlaps = true;
   SystemList list;
   const std::int32_t* is_listed;
   std::int64_t systems;
@@ -203,6 +226,16 @@ struct OnlyListed {
     return {list, is_listed, static_cast<int>(works / systems)};
   }
 };
+
+/// The same behind a gate, which may overlap them.
+template <int most_threads, class Exec, class Kernel, class Gate>
+void launch_teams(const Exec& exec, const std::string& label, Teams teams, const Kernel& kernel,
+                  const Gate& gate) {
+  const int league = teams.count;
+  teams.count = gate.league(league);
+  teams.overlap = teams.overlap || Gate::overlaps;
+  launch_teams<most_threads>(exec, label, teams, gate.teams(kernel, league));
+}
 
 /// Systems that are left to a second kernel.
 template <class T>
@@ -238,6 +271,7 @@ struct ResetWanted {
   bool resets;
   Wanted* wanted;
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
+    let_next_begin();
     wanted->set(false);
     if (resets) diagnosis.reset();
   }

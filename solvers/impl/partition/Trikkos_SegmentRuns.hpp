@@ -4,7 +4,6 @@
 #ifndef TRIKKOS_IMPL_SEGMENTRUNS_HPP
 #define TRIKKOS_IMPL_SEGMENTRUNS_HPP
 
-#include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_Staging.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/partition/Trikkos_CoarseLayout.hpp>
@@ -68,6 +67,8 @@ struct MergeRuns {
   std::int64_t count() const { return systems * all.runs(stage); }
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    let_next_begin();
+    wait_for_kernels_before();
     T* const scratch = team_scratch<T, staging_alignment>(member);
     Staging<Member> staging(member, scratch + tile * words);
     const std::int64_t runs = all.runs(stage), last = systems * runs,
@@ -132,6 +133,8 @@ struct SpreadRuns {
   std::int64_t count() const { return systems * all.runs(stage); }
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    let_next_begin();
+    wait_for_kernels_before();
     T* const scratch = team_scratch<T, staging_alignment>(member);
     Staging<Member> staging(member, scratch + threads * words);
     const std::int64_t runs = all.runs(stage), last = systems * runs,
@@ -184,17 +187,14 @@ struct SegmentRuns {
              const Gate& gate) const {
     if constexpr (W > 1) {
       using Kernel = MergeRuns<T, W>;
-      using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::threads, 1>>;
       std::int64_t rows = segment_rows;
       for (int s = 0; s < layout.stages; ++s, rows *= segment_run) {
         const Kernel kernel{{work, layout}, s, systems, rows, diagnosis};
         const int league =
             static_cast<int>((kernel.count() + Kernel::threads - 1) / Kernel::threads);
-        Kokkos::parallel_for(
-            label + "merge_runs",
-            light(Teams(exec, gate.league(league), Kernel::threads)
-                      .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()))),
-            gate.teams(kernel, league));
+        launch_teams<Kernel::threads>(exec, label + "merge_runs",
+                                      {league, Kernel::threads, Kernel::scratch_bytes()}, kernel,
+                                      gate);
       }
     }
   }
@@ -204,15 +204,12 @@ struct SegmentRuns {
     if constexpr (W > 1)
       for (int s = layout.stages - 1; s >= 0; --s) {
         using Kernel = SpreadRuns<T, W>;
-        using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::threads, 1>>;
         const Kernel kernel{{work, layout}, s, systems};
         const int league =
             static_cast<int>((kernel.count() + Kernel::threads - 1) / Kernel::threads);
-        Kokkos::parallel_for(
-            label + "spread_runs",
-            light(Teams(exec, gate.league(league), Kernel::threads)
-                      .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()))),
-            gate.teams(kernel, league));
+        launch_teams<Kernel::threads>(exec, label + "spread_runs",
+                                      {league, Kernel::threads, Kernel::scratch_bytes()}, kernel,
+                                      gate);
       }
   }
 };

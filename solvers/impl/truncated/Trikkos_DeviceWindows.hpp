@@ -75,6 +75,8 @@ struct SolveWindow {
     const Tile staged{Shape{}, team_scratch<T, staging_alignment>(member), window * windows.step()};
     Staging<Member> staging(member, staged.scratch + scratch_words());
     staged.load(member, staging, problem, system, false);
+    let_next_begin();
+    wait_for_kernels_before();
     staging.wait();
     staged.template complete<true>(member, problem, system);
 
@@ -211,12 +213,10 @@ class DeviceWindows {
   }
   template <class Exec, class Gate, class Kernel>
   void launch(const Exec& exec, const Gate& gate, const Kernel& kernel) const {
-    using Teams = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Kernel::registers_for, 1>>;
     const int league = static_cast<int>(kernel.problem.count() * m_windows.count);
-    Kokkos::parallel_for("Trikkos::truncated::windows",
-                         light(Teams(exec, gate.league(league), Kernel::lanes)
-                                   .set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()))),
-                         gate.teams(kernel, league));
+    launch_teams<Kernel::registers_for>(exec, "Trikkos::truncated::windows",
+                                        {league, Kernel::lanes, Kernel::scratch_bytes()}, kernel,
+                                        gate);
   }
 
   int m_levels;

@@ -79,7 +79,7 @@ class Truncated {
       m_windows.launch(exec, problem, OnlyIf{tried, OnlyIf::most_small_teams},
                        Refusals{{refused, nullptr}}, opinions, second.storage);
     else  // on a device a gate costs something
-      m_windows.launch(exec, problem, Always{}, Refusals{{refused, nullptr}}, opinions,
+      m_windows.launch(exec, problem, Overlapping{}, Refusals{{refused, nullptr}}, opinions,
                        second.storage);
     m_segmented.passes().solve(exec, second, OnlyIf{refused});
   }

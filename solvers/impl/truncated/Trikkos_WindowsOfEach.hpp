@@ -103,7 +103,7 @@ void solve_each_in_windows(const Exec& exec, const DeviceWindows<T>& windows, bo
     windows.launch(exec, problem, gate(lists.tried, OnlyIf::most_small_teams), lists.refused,
                    nullptr, nullptr);
   else  // a gate costs something
-    windows.launch(exec, problem, Always{}, lists.refused, nullptr, nullptr);
+    windows.launch(exec, problem, Overlapping{}, lists.refused, nullptr, nullptr);
   passes.solve(exec, second, gate(lists.refused.list, OnlyIf::most_teams));
 }
 
