@@ -34,8 +34,8 @@ KOKKOS_FORCEINLINE_FUNCTION void let_next_begin() {
 }
 
 /// How a kernel is launched.
-struct Teams {
-  int count, threads;
+struct League {
+  int teams, threads;
   std::size_t scratch_bytes;  // of a team
   bool overlap = false;       // they begin while the kernel before ends
 };
@@ -106,57 +106,57 @@ __global__ void __launch_bounds__(most_threads, 1)
 }
 
 template <int most_threads, class Kernel>
-void launch_blocks(const Kokkos::Cuda& exec, const std::string& label, const Teams& teams,
+void launch_blocks(const Kokkos::Cuda& exec, const std::string& label, const League& league,
                    const Kernel& kernel) {
   constexpr auto run = run_in_blocks<most_threads, Kernel>;
   const cudaDeviceProp& device = exec.cuda_device_prop();
   const auto check = [&](cudaError_t error) {
     if (error == cudaSuccess) return;
     cudaGetLastError();  // nobody else is to find it
-    throw std::runtime_error("Trikkos: launch of " + label + " by " + std::to_string(teams.count) +
-                             " teams of " + std::to_string(teams.threads) + " threads with " +
-                             std::to_string(teams.scratch_bytes) +
+    throw std::runtime_error("Trikkos: launch of " + label + " by " + std::to_string(league.teams) +
+                             " teams of " + std::to_string(league.threads) + " threads with " +
+                             std::to_string(league.scratch_bytes) +
                              " bytes of scratch each: " + cudaGetErrorString(error));
   };
   cudaLaunchAttribute attribute;
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(teams.count);
-  config.blockDim = dim3(teams.threads);
-  config.dynamicSmemBytes = teams.scratch_bytes;
+  config.gridDim = dim3(league.teams);
+  config.blockDim = dim3(league.threads);
+  config.dynamicSmemBytes = league.scratch_bytes;
   config.stream = exec.cuda_stream();
   config.attrs = &attribute;
-  config.numAttrs = teams.overlap && has_overlap(device);
+  config.numAttrs = league.overlap && has_overlap(device);
   check(cudaSetDevice(exec.cuda_device()));
-  if (teams.scratch_bytes > device.sharedMemPerBlock)
+  if (league.scratch_bytes > device.sharedMemPerBlock)
     check(cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(teams.scratch_bytes)));
+                               static_cast<int>(league.scratch_bytes)));
   check(cudaLaunchKernelEx(&config, run, kernel));
 }
 #endif
 
 /// A kernel of teams of at most `most_threads` threads.
 template <int most_threads, class Exec, class Kernel>
-void launch_teams_by_kokkos(const Exec& exec, const std::string& label, const Teams& teams,
+void launch_teams_by_kokkos(const Exec& exec, const std::string& label, const League& league,
                             const Kernel& kernel) {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<most_threads, 1>>;
   Kokkos::parallel_for(label,
-                       light(Policy(exec, teams.count, teams.threads)
-                                 .set_scratch_size(0, Kokkos::PerTeam(teams.scratch_bytes))),
+                       light(Policy(exec, league.teams, league.threads)
+                                 .set_scratch_size(0, Kokkos::PerTeam(league.scratch_bytes))),
                        kernel);
 }
 /// The same, which may overlap.
 template <int most_threads, class Exec, class Kernel>
-void launch_teams(const Exec& exec, const std::string& label, const Teams& teams,
+void launch_teams(const Exec& exec, const std::string& label, const League& league,
                   const Kernel& kernel) {
 #ifdef KOKKOS_ENABLE_CUDA
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
-    if (teams.count > 0)
-      show_to_tools(exec, label, [&] { launch_blocks<most_threads>(exec, label, teams, kernel); });
+    if (league.teams > 0)
+      show_to_tools(exec, label, [&] { launch_blocks<most_threads>(exec, label, league, kernel); });
   } else
 #endif
-    launch_teams_by_kokkos<most_threads>(exec, label, teams, kernel);
+    launch_teams_by_kokkos<most_threads>(exec, label, league, kernel);
 }
 
 /// Of a device whose kernels overlap, or none.

@@ -229,12 +229,12 @@ struct OnlyListed {
 
 /// The same behind a gate, which may overlap them.
 template <int most_threads, class Exec, class Kernel, class Gate>
-void launch_teams(const Exec& exec, const std::string& label, Teams teams, const Kernel& kernel,
+void launch_teams(const Exec& exec, const std::string& label, League league, const Kernel& kernel,
                   const Gate& gate) {
-  const int league = teams.count;
-  teams.count = gate.league(league);
-  teams.overlap = teams.overlap || Gate::overlaps;
-  launch_teams<most_threads>(exec, label, teams, gate.teams(kernel, league));
+  const int works = league.teams;
+  league.teams = gate.league(works);
+  league.overlap = league.overlap || Gate::overlaps;
+  launch_teams<most_threads>(exec, label, league, gate.teams(kernel, works));
 }
 
 /// Systems that are left to a second kernel.

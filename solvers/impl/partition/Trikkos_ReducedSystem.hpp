@@ -334,14 +334,14 @@ struct ReducedSystem {
                     const PackedSegments<T, W>& blocks, const Gate& gate) const {
     using Merge = MergeCoarse<T, W>;
     constexpr int most_threads = CoarseTree<T, W>::most_alone / CoarseTree<T, W>::each;
-    const Teams teams{static_cast<int>(count * layout.level[0].groups), Merge::threads(layout),
-                      Merge::scratch_bytes(layout), Gate::overlaps};
+    const League league{static_cast<int>(count * layout.level[0].groups), Merge::threads(layout),
+                        Merge::scratch_bytes(layout), Gate::overlaps};
     const auto kernel =
-        gate(Merge{work, layout, periodic, coarse_rows(), diagnosis, blocks}, teams.count);
+        gate(Merge{work, layout, periodic, coarse_rows(), diagnosis, blocks}, league.teams);
     if constexpr (W == 1)
-      launch_teams<most_threads>(exec, label + "coarse", teams, kernel);
+      launch_teams<most_threads>(exec, label + "coarse", league, kernel);
     else  // 2 to 4 us faster than overlapped, up to a million rows
-      launch_teams_by_kokkos<most_threads>(exec, label + "coarse", teams, kernel);
+      launch_teams_by_kokkos<most_threads>(exec, label + "coarse", league, kernel);
   }
   template <class Exec, class Gate>
   void launch_descent(const Exec& exec, std::int64_t count, const std::string& label,
@@ -349,10 +349,10 @@ struct ReducedSystem {
     if constexpr (CoarseTree<T, W>::in_teams)
       if (layout.level[0].lanes <= CoarseTree<T, W>::lanes) {
         using Descent = DescendInTeams<T>;
-        const Teams teams{static_cast<int>(count * layout.level[0].groups), Descent::lanes,
-                          Descent::scratch_bytes(layout.levels), Gate::overlaps};
-        launch_teams<Descent::lanes>(exec, label + "bounds", teams,
-                                     gate(Descent{work, layout}, teams.count));
+        const League league{static_cast<int>(count * layout.level[0].groups), Descent::lanes,
+                            Descent::scratch_bytes(layout.levels), Gate::overlaps};
+        launch_teams<Descent::lanes>(exec, label + "bounds", league,
+                                     gate(Descent{work, layout}, league.teams));
         return;
       }
     const std::int64_t segments = count * layout.segments;
