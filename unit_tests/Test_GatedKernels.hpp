@@ -41,7 +41,9 @@ TEST(TEST_CATEGORY, device_kernels_that_are_wanted_do_each_work_once) {
                                Kokkos::TeamPolicy<Exec>(Exec(), gate.league(league), size),
                                gate.teams(kernel, league));
         for (int k = 0; k < 2; ++k)
-          Impl::launch_teams<size>(Exec(), "Test::count", {league, size, 0}, kernel, gate);
+          Impl::launch_teams<size>(Exec(), "Test::count",
+                                   {gate.league(league), size, 0, /*overlap=*/true},
+                                   gate.teams(kernel, league));
         EXPECT_EQ(to_vector(done), std::vector(league, is_wanted ? 4 * size : 0));
       }
     }

@@ -88,7 +88,7 @@ struct SolveFromBothEnds : SystemsOnChip<T, true, Matrices> {
     T* const bands = team_scratch<T, staging_alignment>(member);
     T* const handed = bands + shape.bands * shape.band_words();
     load(member, handed + shape.node_words(), bands, tile);
-    wait_for_kernels_before();
+    wait_for_kernels_before(member);
 
     const bool is_last = t >= systems;  // the half that ends with the last row
     const int s = is_last ? t - systems : t;

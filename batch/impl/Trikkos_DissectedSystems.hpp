@@ -34,9 +34,9 @@ struct SolveDissected : SystemsOnChip<T, false, Matrices, 0, InStep> {
     T* const failed = bands + shape.bands * shape.band_words();
     if (p == 0) failed[s] = T(0);
     Base::pad(member, bands);
-    let_next_begin();
+    let_next_begin(member);
     Base::load_short_or_long(member, scratch + shape.words(), bands, tile);
-    wait_for_kernels_before();
+    wait_for_kernels_before(member);
     const ChunkRows<T, W> chunk{bands + W * shape.band_words() + place(s, p * shape.rows),
                                 shape.band_words(), shape.rows};
     if (!solve_dissected(chunk, member, p, shape.partitions())) failed[s] = T(1);

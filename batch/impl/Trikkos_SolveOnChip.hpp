@@ -60,7 +60,7 @@ struct SolveOnChip : SystemsOnChip<T, Interleaved, Matrices, Apart, InStep, Whic
     T* const bands = Base::bands_in(scratch, tile);
     if (is_padded()) Base::pad(member, bands);
     load(member, scratch + shape.words(), bands, tile);
-    wait_for_kernels_before();
+    wait_for_kernels_before(member);
     solve(member, bands, tile, [&](int s) { return Base::is_wanted(tile.first + s); });
   }
 

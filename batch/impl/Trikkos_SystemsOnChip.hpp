@@ -381,8 +381,9 @@ void launch_on_chip(const Exec& exec, const char* label, Kernel kernel, const Ga
     launch_one(exec, Elimination::label("reset"), ResetDiagnosis{kernel.problem.diagnosis});
   }
   launch_teams<most_threads>(exec, Elimination::label(label),
-                             {league, kernel.shape.lanes, kernel.shape.scratch_bytes(), follows},
-                             kernel, gate);
+                             {gate.league(league), kernel.shape.lanes, kernel.shape.scratch_bytes(),
+                              follows || Gate::overlaps},
+                             gate.teams(kernel, league));
 }
 
 }  // namespace Trikkos::Impl

@@ -29,7 +29,7 @@ struct SolveWatchedOnChip
     T* const solved = bands + shape.bands * shape.band_words() + shape.node_words();
     Stable::pad(member, bands);
     Stable::load_short_or_long(member, scratch + shape.words(), bands, tile);
-    wait_for_kernels_before();
+    wait_for_kernels_before(member);
 
     const int s = member.team_rank() >> shape.levels,
               p = member.team_rank() & (shape.partitions() - 1);

@@ -94,7 +94,7 @@ struct SolveWideFromBothEnds : SystemsOnChip<T, Interleaved, Matrices, 0, false,
     T* const handed = bands + shape.bands * shape.band_words();
     Base::template load<true>(member, handed + staged_words<T>(handed_words * systems), bands,
                               tile);
-    wait_for_kernels_before();
+    wait_for_kernels_before(member);
 
     const bool is_last = t >= systems;  // the half that ends with the last row
     const int in_tile = is_last ? t - systems : t, front = (n + 1) / 2;
@@ -304,8 +304,10 @@ class WideBothEnds {
     kernel.problem.resets = false;
     if (problem.resets)
       launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
-    launch_teams<warp>(exec, Elimination::label("from_both_ends"),
-                       {league, warp, scratch_bytes(shape), problem.resets}, kernel, gate);
+    launch_teams<warp>(
+        exec, Elimination::label("from_both_ends"),
+        {gate.league(league), warp, scratch_bytes(shape), problem.resets || Gate::overlaps},
+        gate.teams(kernel, league));
   }
 
   static std::size_t scratch_bytes(const OnChip& shape) {

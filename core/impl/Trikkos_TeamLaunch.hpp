@@ -33,6 +33,16 @@ KOKKOS_FORCEINLINE_FUNCTION void let_next_begin() {
 #endif
 }
 
+/// The same, but for a team that goes from work to work, which has done so before the first.
+template <class Member>
+KOKKOS_FORCEINLINE_FUNCTION void wait_for_kernels_before(const Member&) {
+  if constexpr (!requires { Member::restages; }) wait_for_kernels_before();
+}
+template <class Member>
+KOKKOS_FORCEINLINE_FUNCTION void let_next_begin(const Member&) {
+  if constexpr (!requires { Member::restages; }) let_next_begin();
+}
+
 /// How a kernel is launched.
 struct League {
   int teams, threads;

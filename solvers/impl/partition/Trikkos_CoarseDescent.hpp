@@ -41,8 +41,8 @@ struct DescendInTeams {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    let_next_begin();
-    wait_for_kernels_before();
+    let_next_begin(member);
+    wait_for_kernels_before(member);
     const auto [system, group] = split_index(member.league_rank(), layout.level[0].groups);
     const int t = member.team_rank();
     T* const mine = work + system * layout.words;

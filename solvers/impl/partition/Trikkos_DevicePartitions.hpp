@@ -143,7 +143,7 @@ struct ReduceTiles {
                                               std::int64_t(tile) * shape.tile_rows()};
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
     staged.load(member, staging, problem, system, in_bulk);
-    let_next_begin();
+    let_next_begin(member);
     if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
     T* const work = problem.storage + system * layout.words;
     if (tile == 0) layout.arrivals(work).reset(t, shape.lanes());
@@ -222,7 +222,7 @@ struct SubstituteTiles {
         problem.storage + system * layout.words + layout.finest_bounds_offset + 2 * W * segment;
     bool suspect = false;
     const auto read = [&] {
-      wait_for_kernels_before();
+      wait_for_kernels_before(member);
       suspect = problem.diagnosis.is_suspect();
       return bounds_from<T, W>([&](int k) { return at[k]; });
     };

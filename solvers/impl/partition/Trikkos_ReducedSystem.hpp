@@ -64,8 +64,8 @@ struct MergeCoarse {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    let_next_begin();
-    wait_for_kernels_before();
+    let_next_begin(member);
+    wait_for_kernels_before(member);
     const auto [system, finest] = split_index(member.league_rank(), layout.level[0].groups);
     T* const mine = work + system * layout.words;
     T* const scratch = team_scratch<T>(member);

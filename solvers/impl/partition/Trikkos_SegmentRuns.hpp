@@ -67,8 +67,8 @@ struct MergeRuns {
   std::int64_t count() const { return systems * all.runs(stage); }
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    let_next_begin();
-    wait_for_kernels_before();
+    let_next_begin(member);
+    wait_for_kernels_before(member);
     T* const scratch = team_scratch<T, staging_alignment>(member);
     Staging<Member> staging(member, scratch + tile * words);
     const std::int64_t runs = all.runs(stage), last = systems * runs,
@@ -133,8 +133,8 @@ struct SpreadRuns {
   std::int64_t count() const { return systems * all.runs(stage); }
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    let_next_begin();
-    wait_for_kernels_before();
+    let_next_begin(member);
+    wait_for_kernels_before(member);
     T* const scratch = team_scratch<T, staging_alignment>(member);
     Staging<Member> staging(member, scratch + threads * words);
     const std::int64_t runs = all.runs(stage), last = systems * runs,

@@ -75,8 +75,8 @@ struct SolveWindow {
     const Tile staged{Shape{}, team_scratch<T, staging_alignment>(member), window * windows.step()};
     Staging<Member> staging(member, staged.scratch + scratch_words());
     staged.load(member, staging, problem, system, false);
-    let_next_begin();
-    wait_for_kernels_before();
+    let_next_begin(member);
+    wait_for_kernels_before(member);
     staging.wait();
     staged.template complete<true>(member, problem, system);
 
