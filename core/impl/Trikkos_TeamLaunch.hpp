@@ -5,7 +5,6 @@
 #define TRIKKOS_IMPL_TEAMLAUNCH_HPP
 
 #include <Kokkos_Core.hpp>
-#include <algorithm>
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_Staging.hpp>
 #include <stdexcept>
