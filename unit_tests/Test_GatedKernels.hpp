@@ -151,7 +151,7 @@ struct FillScratch {
 TEST(TEST_CATEGORY, device_kernels_have_the_scratch_that_is_granted) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   constexpr int size = 32;
-  // hosts grant what Kokkos does, which is less than what every device has
+  // what every device has, and what Kokkos grants on a host, which may be less
   const int granted = Impl::is_host_v<Exec> ? Kokkos::TeamPolicy<Exec>::scratch_size_max(0)
                                             : Impl::scratch_of_teams<Exec>();
   const int bytes = granted - Impl::scratch_reserved(size);

@@ -79,7 +79,7 @@ struct StageOfSegments {
 
 /// How many came before. Who comes later sees what was written before.
 KOKKOS_FORCEINLINE_FUNCTION std::int32_t count_arrival(std::int32_t* counter) {
-#if defined(__CUDA_ARCH__)  // half the time of fences
+#if defined(__CUDA_ARCH__)  // faster than fences (perf_tests/README.md)
   std::int32_t before;
   asm volatile("atom.acq_rel.gpu.global.add.s32 %0, [%1], 1;"
                : "=r"(before)
