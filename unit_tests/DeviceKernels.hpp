@@ -13,6 +13,7 @@
 #include <cmath>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_Gate.hpp>
+#include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 #include <limits>
 #include <string>
 #include <vector>
@@ -27,6 +28,11 @@ namespace Test::DeviceKernels {
 namespace Impl = Trikkos::Impl;
 using Exec = TEST_EXECSPACE;
 using T = float;
+/// Rows of `segmented` on a device: of a partition, of a segment that leaves a tile, of a tile; and
+/// of the groups of `truncated`, from one window to the next, and of a system with one of them.
+constexpr int partition = Impl::OrthogonalCarry::device_rows<T>, segment = 16 * partition,
+              tile = 64 * partition, group = 4 * partition, step = tile - 2 * group,
+              one_window = tile - group;
 using Reason = Trikkos::Status::Reason;
 
 /// A system of 2W + 1 diagonals, on the host. Entries outside the matrix are NaN: nobody reads

@@ -339,21 +339,22 @@ TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
 // One partition, tile, and more of them; one row before and behind their ends.
 TEST(TEST_CATEGORY, device_kernels_in_tiles) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {959, 960, 961, 975, 1200, 1919, 1920})
+  for (const int n :
+       {tile - 1, tile, tile + 1, tile + partition, tile + segment, 2 * tile - 1, 2 * tile})
     expect_solved<Impl::DevicePartitions<T, Exec, Carry>, 1>(n);
 }
 // A coarse tree of one group, and of two levels, each with a singular system, too.
 TEST(TEST_CATEGORY, device_kernels_in_many_tiles) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {30000, 122880, 122881}) {
-    if (Impl::is_host_v<Exec> && n > 30720) break;  // whose teams are of 64 threads
+  for (const int n : {125 * segment, 512 * segment, 512 * segment + 1}) {
+    if (Impl::is_host_v<Exec> && n > 128 * segment) break;  // whose teams are of 64 threads
     SCOPED_TRACE(n);
     const Impl::DevicePartitions<T, Exec, Carry> solver(Impl::Shape{n, 1, 1}, Trikkos::Options{});
     auto A = random_system<1>(n);
     const Answer good = solve_with(solver, A);
     EXPECT_TRUE(good.status.ok()) << good.status.why();
     EXPECT_LE(A.backward_error(good.x), 8 * std::numeric_limits<T>::epsilon());
-    const int bad = n / 240 * 120 - 1;  // the last row below a merge
+    const int bad = n / segment * (segment / 2) - 1;  // the last row below a merge
     A.set_row(bad, 0);
     const Answer singular = solve_with(solver, A);
     EXPECT_EQ(singular.status.reason, Reason::singular);
@@ -375,8 +376,8 @@ TEST(TEST_CATEGORY, device_kernels_of_blocks) {
 // Without a coupling at each seam of a tile, and where nothing but pivoting helps.
 TEST(TEST_CATEGORY, device_kernels_at_seams) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {1000, 1800})
-    for (const int where : {957, 958, 959, 960, 961}) {
+  for (const int n : {tile + 40, 2 * tile - 120})
+    for (const int where : {tile - 3, tile - 2, tile - 1, tile, tile + 1}) {
       SCOPED_TRACE(std::to_string(n) + " rows, cut behind row " + std::to_string(where));
       const Impl::DevicePartitions<T, Exec, Carry> solver(Impl::Shape{n, 1, 1}, Trikkos::Options{});
       for (const T diagonal : {T(0), T(1)}) {  // tridiag(-1, 1, 1), and without a diagonal
@@ -395,7 +396,9 @@ TEST(TEST_CATEGORY, device_kernels_at_seams) {
 TEST(TEST_CATEGORY, device_kernels_of_windows) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   using Kokkos::abs;
-  for (const int n : {841, 899, 900, 901, 960, 1739, 1740, 1741, 1800, 2581})
+  for (const int n :
+       {step + 1, one_window - 1, one_window, one_window + 1, tile, one_window + step - 1,
+        one_window + step, one_window + step + 1, tile + step, one_window + 2 * step + 1})
     for (const int stride : {1, 3})
       for (const double dominance : {1., 1.2, 2., 1e4}) {
         SCOPED_TRACE(std::to_string(n) + " rows, stride " + std::to_string(stride) +
@@ -413,23 +416,18 @@ TEST(TEST_CATEGORY, device_kernels_of_windows) {
           A.band[1][i] = std::copysign(T(dominance * others), A.band[1][i]);
         }
         const Impl::DeviceWindows<T> windows(n, Trikkos::Options{}.truncated({.overlap = 60}));
-        for (const bool gated : {false, true}) {
-          const Kokkos::View<Impl::Wanted*, Exec> words("words", 2);
-          Impl::Wanted *const tried = words.data(), *const refused = tried + 1;
-          T* const none = nullptr;
-          const Answer found = solve(A, stride, 1, [&](const Exec& exec, const auto& problem) {
-            Impl::LookFirst<T>{problem, 0, tried, refused}.launch(exec);
-            const Impl::Refusals refusals{{refused, nullptr}};
-            if (gated)  // by one team
-              windows.launch(exec, problem, Impl::OnlyIf{tried, 1}, refusals, none, none);
-            else
-              windows.launch(exec, problem, Impl::Always{}, refusals, none, none);
-          });
-          const bool is_accepted = !to_vector(words)[1].is_raised();
-          EXPECT_EQ(is_accepted, dominance > 1);
-          if (is_accepted) {
-            EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
-          }
+        const Kokkos::View<Impl::Wanted*, Exec> words("words", 2);
+        const Kokkos::View<std::int32_t*, Exec> systems("systems", 2);
+        const Impl::Refusals refusals{
+            {words.data(), systems.data()}, systems.data() + 1, words.data() + 1};
+        const Answer found = solve(A, stride, 1, [&](const Exec& exec, const auto& problem) {
+          windows.launch(exec, problem, refusals);
+        });
+        const bool is_accepted = !to_vector(words)[1].is_raised();
+        EXPECT_EQ(is_accepted, dominance > 1);
+        EXPECT_EQ(to_vector(words)[0].raised, is_accepted ? 0 : 1);
+        if (is_accepted) {
+          EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
         }
       }
 }

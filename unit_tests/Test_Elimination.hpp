@@ -24,9 +24,14 @@ namespace Impl = Trikkos::Impl;
 struct PlainElimination {
   static std::string label(const char* kernel) { return std::string("Trikkos::plain::") + kernel; }
   static constexpr int half_bandwidth = 1;
+  template <class>
   static constexpr int device_rows = 15;
   static constexpr int default_row_multiple = 1;
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
+    return partition_size;
+  }
+  template <class>
+  static constexpr std::int64_t rows_in_tile(std::int64_t partition_size) {
     return partition_size;
   }
 

@@ -90,11 +90,16 @@ TEST(TEST_CATEGORY, device_kernels_that_are_listed_do_each_work_once) {
                                gate.teams(by_team, works));
         Kokkos::parallel_for("Test::count", Kokkos::TeamPolicy<Exec>(Exec(), works, size),
                              gate(by_team, works));
+        const Impl::OnlyDecided decided{gate};
+        Impl::launch_teams<size>(Exec(), "Test::count", {works, size, 0, /*overlap=*/true}, by_team,
+                                 decided);
+        Kokkos::parallel_for("Test::count", Kokkos::TeamPolicy<Exec>(Exec(), works, size),
+                             decided(by_team, works));
         using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
         Kokkos::parallel_for("Test::count", Range(0, works), gate(CountOne{done.data()}, works));
         const auto found = to_vector(done);
         for (int i = 0; i < works; ++i)
-          EXPECT_EQ(found[i], i / each % 3 == 1 ? 3 * size + 1 : 0) << i;
+          EXPECT_EQ(found[i], i / each % 3 == 1 ? 5 * size + 1 : 0) << i;
       }
 }
 

@@ -101,9 +101,9 @@ std::vector<std::int64_t> positions(std::int64_t n) {
   std::vector<std::int64_t> all;
   for (const std::int64_t p : {std::int64_t(0), std::int64_t(1), std::int64_t(2), std::int64_t(7)})
     if (p < n - 2) all.push_back(p);
-  for (const std::int64_t end :
-       {std::int64_t(15), std::int64_t(66), std::int64_t(240), std::int64_t(264), std::int64_t(960),
-        host_tile<T>, 4 * host_tile<T>})
+  constexpr std::int64_t rows = Trikkos::Impl::OrthogonalCarry::device_rows<T>;
+  for (const std::int64_t end : {rows, std::int64_t(66), 16 * rows, std::int64_t(264), 64 * rows,
+                                 host_tile<T>, 4 * host_tile<T>})
     for (const std::int64_t p : {end - 1, end})
       if (p < n - 2) all.push_back(p);
   if (n > 1) all.push_back(n - 2);

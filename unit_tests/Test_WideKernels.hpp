@@ -184,7 +184,12 @@ TEST(TEST_CATEGORY, wide_kernels_from_checkpoints) {
 
 /// With halves of 17 rows, of which a host's scratch has room for a tile, too.
 struct ShortHalves : WideCarry {
+  template <class>
   static constexpr int device_rows = 17;
+  template <class T>
+  static constexpr std::int64_t rows_in_tile(std::int64_t partition_size) {
+    return Impl::odd_rows(partition_size, device_rows<T>);
+  }
 };
 /// `full`: with partitions as for so many systems that their tiles are to be full; `least_runs` as
 /// for any: 1 for runs of segments before the tree, however few they are.

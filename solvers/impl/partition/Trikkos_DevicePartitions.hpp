@@ -76,6 +76,14 @@ inline constexpr bool pads_v = requires {
 template <int W>
 inline constexpr bool in_halves = W > 1;
 
+/// Whether rows make way for their pivot rows, so that the second pass eliminates them once. Of
+/// these, a word finds no place there.
+template <class Elimination, class T>
+inline constexpr bool keeps_pivot_rows = requires(
+    const Elimination& e, const StagedRows<T, 1, Elimination::half_bandwidth>& rows, T*& spare) {
+  e.reduce(rows, spare);
+};
+
 /// A partition of a thread, or the half that it is.
 template <class Rows>
 KOKKOS_FORCEINLINE_FUNCTION HalfRows<Rows> half_of(const Rows& rows, int t) {
@@ -136,9 +144,13 @@ struct ReduceTiles {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int t = member.team_rank();
     const auto [system, tile] =
         place_of_team(member.league_rank(), static_cast<int>(layout.tiles), problem, together);
+    reduce(member, system, tile);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void reduce(const Member& member, int system, int tile) const {
+    const int t = member.team_rank();
     const StagedTile<T, Rows, W, Bulk> staged{shape, team_scratch<T, staging_alignment>(member),
                                               std::int64_t(tile) * shape.tile_rows()};
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
@@ -149,8 +161,9 @@ struct ReduceTiles {
     if (tile == 0) layout.arrivals(work).reset(t, shape.lanes());
     staging.wait();
     const bool whole = staged.template complete<pads>(member, problem, system);
-    Segment<T, W> s = Rows > 0 && whole ? reduce(t, staged.template rows<Rows>(t, problem))
-                                        : reduce(t, staged.rows(t, problem, whole));
+    Segment<T, W> s = Rows > 0 && whole
+                          ? reduce_partition(t, staged.template rows<Rows>(t, problem))
+                          : reduce_partition(t, staged.rows(t, problem, whole));
     member.team_barrier();  // the tree reuses the bands' scratch
     const SegmentArray<T, W> slots{staged.scratch, shape.lanes()};
     if constexpr (in_halves<W>) {
@@ -171,7 +184,7 @@ struct ReduceTiles {
 
  private:
   template <class Partition>
-  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> reduce(int t, const Partition& rows) const {
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> reduce_partition(int t, const Partition& rows) const {
     if constexpr (in_halves<W>)
       return elimination.reduce(half_of(rows, t));
     else
@@ -195,14 +208,9 @@ struct SubstituteTiles {
   /// system is solved. More would get in its way, unless it is all of them.
   int early_teams = 0;
 
-  static constexpr int on_multiprocessor = 6;  // teams, by registers and scratch
+  static constexpr int on_multiprocessor = sizeof(T) == 4 ? 8 : 6;  // teams, by scratch
 
-  /// Whether rows make way for their pivot rows, so that they are eliminated once.
-  static constexpr bool keeps = Rows > 0 &&
-                                requires(const Elimination& e, const StagedRows<T, 1, W>& rows,
-                                         T (&spare)[2]) {
-    e.reduce(rows, spare);
-  };
+  static constexpr bool keeps = keeps_pivot_rows<Elimination, T>;
   /// So many threads: else registers are hoarded, and fewer teams run than scratch has room for.
   static constexpr int registers_for = keeps && W == 1 && sizeof(T) == 8 ? 384 : max_tile_lanes;
 
@@ -245,8 +253,8 @@ struct SubstituteTiles {
     if (!(found.probe == 0)) report_solution(staged.rows(t, problem), diagnosis, first);
   }
   static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
-    return in_halves<W> ? shape.reduce_words()
-                        : (2 * W + 2) * shape.band_words() + shape.node_words();
+    if (in_halves<W>) return shape.reduce_words();
+    return spare_offset(shape) + (keeps && Rows == 0 ? shape.band_words() : 0);
   }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
     return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
@@ -254,6 +262,11 @@ struct SubstituteTiles {
 
  private:
   using Tile = StagedTile<T, Rows, W, Bulk>;
+  using Spare = std::conditional_t<Rows == 0, T*, T[Rows == 0 ? 1 : Rows]>;
+
+  static KOKKOS_INLINE_FUNCTION int spare_offset(const TileShape<T, Rows, W>& shape) {
+    return (2 * W + 2) * shape.band_words() + shape.node_words();
+  }
 
   /// `late()`: the bounds of the segment, which are known when the rows have been eliminated.
   template <class Member, class Late>
@@ -266,9 +279,10 @@ struct SubstituteTiles {
       return meet_and_substitute(member, staged, staged.rows(t, problem, whole), late());
     }
     if constexpr (keeps)
-      if (whole) {
-        const auto rows = staged.template rows<Rows>(t, problem);
-        T spare[Rows];
+      if (Rows == 0 || whole) {
+        const auto rows = staged.template rows<Rows>(t, problem, whole);
+        Spare spare;
+        if constexpr (Rows == 0) spare = staged.scratch + spare_offset(shape) + t * shape.pitch();
         const auto bounds = descend(member, staged, elimination.reduce(rows, spare), late);
         return elimination.substitute(rows, spare, bounds);
       }
@@ -408,6 +422,11 @@ class DevicePartitions {
               const Gate& gate = {}) const {
     launch<ReduceTiles>(exec, "reduce", problem, gate);
   }
+  /// For who launches the first pass as a part of another kernel: f(kernel).
+  template <class F, class Matrices = Systems<T, W>>
+  void with_reduce(const Problem<T, W, Matrices>& problem, const F& f) const {
+    with_kernel<ReduceTiles>(problem, f);
+  }
   template <class Matrices = Systems<T, W>, class Gate = Always>
   void solve_reduced(const Exec& exec, const Problem<T, W, Matrices>& problem,
                      const Gate& gate = {}) const {
@@ -445,12 +464,13 @@ class DevicePartitions {
     using Default = DefaultTile<T, W>;
     if (partition_size == 0)
       return {Default::lanes, default_rows(shape.n, shape.count), Default::levels};
-    return tile_shape<T, W>(
-        Elimination::rows_in_one_go(std::min(partition_size, std::max<std::int64_t>(shape.n, 2))));
+    return tile_shape<T, W>(Elimination::template rows_in_tile<T>(
+                                std::min(partition_size, std::max<std::int64_t>(shape.n, 2))),
+                            /*more_bands=*/keeps_pivot_rows<Elimination, T>);
   }
   /// Of many systems whose last tiles would be most of the work, so that tiles are full.
   static int default_rows(std::int64_t n, std::int64_t systems) {
-    constexpr int most = Elimination::device_rows, lanes = DefaultTile<T, W>::lanes;
+    constexpr int most = Elimination::template device_rows<T>, lanes = DefaultTile<T, W>::lanes;
     constexpr std::int64_t full = lanes * most;
     const std::int64_t tiles = std::max<std::int64_t>((n + full - 1) / full, 1);
     if (W == 1 || systems < many || tiles > few_tiles) return most;
@@ -465,45 +485,46 @@ class DevicePartitions {
             std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis};
   }
 
-  /// The default shape is a type of its own, and so are its tiles where all is moved in bulk.
   template <template <class, class, int, class, bool> class Tiles, class Matrices, class Gate>
   void launch(const Exec& exec, const char* phase, const Problem<T, W, Matrices>& problem,
               const Gate& gate) const {
-    constexpr int rows = Elimination::device_rows;
-    const auto launch_for = [&]<int Rows, bool Bulk>(const TileShape<T, Rows, W>& tile,
-                                                     std::bool_constant<Bulk>) {
-      launch(exec, phase, tile,
-             Tiles<T, Elimination, Rows, Matrices, Bulk>{problem,
-                                                         {},
-                                                         tile,
-                                                         m_layout,
-                                                         can_load_in_bulk(problem, m_tile),
-                                                         solves_together(problem)},
-             gate);
+    with_kernel<Tiles>(problem, [&](const auto& kernel) { launch(exec, phase, kernel, gate); });
+  }
+  /// The default shape is a type of its own, and so are its tiles where all is moved in bulk.
+  template <template <class, class, int, class, bool> class Tiles, class Matrices, class F>
+  void with_kernel(const Problem<T, W, Matrices>& problem, const F& f) const {
+    constexpr int rows = Elimination::template device_rows<T>;
+    const auto with = [&]<int Rows, bool Bulk>(const TileShape<T, Rows, W>& tile,
+                                               std::bool_constant<Bulk>) {
+      f(Tiles<T, Elimination, Rows, Matrices, Bulk>{problem,
+                                                    {},
+                                                    tile,
+                                                    m_layout,
+                                                    can_load_in_bulk(problem, m_tile),
+                                                    solves_together(problem)});
     };
     const bool is_default = m_tile.m_rows == rows && m_tile.m_lanes == DefaultTile<T, W>::lanes &&
                             problem.A.first.scale_rows;
     if constexpr (pads_v<Elimination, Matrices> && !ComputedMatrices<Matrices>)
       if (moves_in_bulk(problem, m_tile)) {
-        if (is_default) return launch_for(TileShape<T, rows, W>{}, std::true_type());
-        if constexpr (W > 1) return launch_for(m_tile, std::true_type());
+        if (is_default) return with(TileShape<T, rows, W>{}, std::true_type());
+        return with(m_tile, std::true_type());
       }
     if (is_default)
-      launch_for(TileShape<T, rows, W>{}, std::false_type());
+      with(TileShape<T, rows, W>{}, std::false_type());
     else
-      launch_for(m_tile, std::false_type());
+      with(m_tile, std::false_type());
   }
-  template <int Rows, class Kernel, class Gate>
-  void launch(const Exec& exec, const char* phase, const TileShape<T, Rows, W>& tile, Kernel kernel,
-              const Gate& gate) const {
+  template <class Kernel, class Gate>
+  void launch(const Exec& exec, const char* phase, Kernel kernel, const Gate& gate) const {
     const int league = static_cast<int>(kernel.problem.count()) * tiles();
-    if constexpr (std::is_same_v<Gate, Overlapping> && requires { kernel.early_teams; }) {
+    if constexpr (Gate::overlaps && !Gate::waits_first && requires { kernel.early_teams; }) {
       const int at_a_time = Kernel::on_multiprocessor * overlapping_multiprocessors(exec);
       kernel.early_teams = league <= at_a_time ? league : at_a_time / 2;
     }
-    launch_teams<Kernel::registers_for>(exec, Elimination::label(phase),
-                                        {league, tile.lanes(), Kernel::scratch_bytes(tile)}, kernel,
-                                        gate);
+    launch_teams<Kernel::registers_for>(
+        exec, Elimination::label(phase),
+        {league, m_tile.lanes(), Kernel::scratch_bytes(kernel.shape)}, kernel, gate);
   }
 
   TileShape<T, 0, W> m_tile;

@@ -51,11 +51,13 @@ concept EliminationOf = PartitionRows<Rows> &&
   // of kernels, "Trikkos::<method>::" and the argument
   { E::label("") } -> std::convertible_to<std::string>;
   // rows of a partition on a device unless options say otherwise
-  { E::device_rows } -> std::convertible_to<int>;
+  { E::template device_rows<double> } -> std::convertible_to<int>;
   // partitions whose size is chosen for them have a multiple of so many rows
   { E::default_row_multiple } -> std::convertible_to<int>;
   // of a partition of given size, the rows that are eliminated one after the other
   { E::rows_in_one_go(std::int64_t()) } -> std::same_as<std::int64_t>;
+  // the same in a tile of a device
+  { E::template rows_in_tile<double>(std::int64_t()) } -> std::same_as<std::int64_t>;
   // first pass: the partition's 2W rows of the reduced system
   { e.reduce(rows) } -> std::same_as<Segment<typename Rows::value_type, E::half_bandwidth>>;
   // second pass: stores the solution, once what is around the partition is known

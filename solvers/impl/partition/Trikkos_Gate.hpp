@@ -19,7 +19,8 @@ namespace Trikkos::Impl {
 
 /// A kernel as it is. Gates are told how many works it does, where that is not in its league.
 struct Always {
-  static constexpr bool overlaps = false;  // whether a kernel may begin while the last one ends
+  static constexpr bool overlaps = false;     // whether a kernel may begin while the last one ends
+  static constexpr bool waits_first = false;  // before the kernel itself does so
 
   template <class Kernel>
   Kernel operator()(const Kernel& kernel, std::int64_t = 0) const {
@@ -106,7 +107,15 @@ struct WorksOfListed {
   }
 };
 
-template <class Kernel, class Works = EveryWork>
+/// In this order: what decides whether kernels are wanted is known before the next begins.
+KOKKOS_FORCEINLINE_FUNCTION void begin_behind_others() {
+  wait_for_kernels_before();
+  let_next_begin();
+}
+
+/// `is_decided`: what it asks has been known since before the kernel before this one began, so it
+/// asks without waiting for that.
+template <class Kernel, class Works = EveryWork, bool is_decided = false>
 struct KernelIf {
   Kernel kernel;
   const Wanted* wanted;
@@ -116,9 +125,11 @@ struct KernelIf {
   TRIKKOS_CALLS_ITS_ARGUMENT
   template <class Work>
   KOKKOS_INLINE_FUNCTION void operator()(const Work& work) const {
-    let_next_begin();
-    wait_for_kernels_before();
-    if (wanted->is_raised() && works.has(number_of(work))) kernel(work);
+    if constexpr (!is_decided) begin_behind_others();
+    if (wanted->is_raised() && works.has(number_of(work)))
+      kernel(work);
+    else
+      wait_for_kernels_before();  // who waits for this kernel waits for those, too
   }
 
  private:
@@ -164,8 +175,7 @@ struct TeamsIf {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    let_next_begin();
-    wait_for_kernels_before();
+    begin_behind_others();
     if (!wanted->is_raised()) return;
     const bool asks = member.team_rank() == 0;
     const int count = works.count();
@@ -184,7 +194,7 @@ struct TeamsIf {
 
 /// A kernel that runs where it is wanted by then.
 struct OnlyIf {
-  static constexpr bool overlaps = true;
+  static constexpr bool overlaps = true, waits_first = true;
   /// No fewer than an H200 runs at a time: of teams that have a tile of a system each, and of small
   /// ones. Each costs a nanosecond where it has nothing to do.
   static constexpr int most_teams = 8 * 132, most_small_teams = 16 * 132;
@@ -205,7 +215,7 @@ struct OnlyIf {
 
 /// The same for those of so many systems that are in a list.
 struct OnlyListed {
-  static constexpr bool overlaps = true;
+  static constexpr bool overlaps = true, waits_first = true;
   SystemList list;
   const std::int32_t* is_listed;
   std::int64_t systems;
@@ -221,10 +231,26 @@ struct OnlyListed {
   }
   int league(int teams) const { return teams < most ? teams : most; }
 
- private:
+ protected:
   WorksOfListed works_of(std::int64_t works) const {
     return {list, is_listed, static_cast<int>(works / systems)};
   }
+};
+
+/// The same, by teams that have a work each, of which those with nothing to do cost half a
+/// nanosecond, where what is listed has been known since before the kernel before began.
+struct OnlyDecided : OnlyListed {
+  static constexpr bool waits_first = false;
+
+  template <class Kernel>
+  KernelIf<Kernel, WorksOfListed, true> operator()(const Kernel& kernel, std::int64_t works) const {
+    return {kernel, list.wanted, works_of(works)};
+  }
+  template <class Kernel>
+  auto teams(const Kernel& kernel, int league) const {
+    return (*this)(kernel, league);
+  }
+  int league(int teams) const { return teams; }
 };
 
 /// The same behind a gate. By Kokkos, if teams go from work to work: launched by ourselves these
@@ -235,10 +261,10 @@ void launch_teams(const Exec& exec, const std::string& label, League league, con
   const int works = league.teams;
   league.teams = gate.league(works);
   league.overlap = league.overlap || Gate::overlaps;
-  if constexpr (std::is_base_of_v<Always, Gate>)
-    launch_teams<most_threads>(exec, label, league, kernel);
-  else
+  if constexpr (Gate::waits_first)
     launch_teams_by_kokkos<most_threads>(exec, label, league, gate.teams(kernel, works));
+  else
+    launch_teams<most_threads>(exec, label, league, gate.teams(kernel, works));
 }
 
 /// Systems that are left to a second kernel.

@@ -74,16 +74,17 @@ struct TileShape {
       return row_in_tile + row_in_tile / rows() * (pitch() - rows());
   }
 };
-/// The shape for partitions of `rows` rows, with as many threads as the scratch holds.
+/// The shape for partitions of `rows` rows, with as many threads as the scratch holds, which has as
+/// many words as rows for each of `more_bands`, too.
 template <class T, int W = 1>
-TileShape<T, 0, W> tile_shape(std::int64_t rows) {
+TileShape<T, 0, W> tile_shape(std::int64_t rows, int more_bands = 0) {
   int lanes = max_tile_lanes;
   // segments take the place of the bands, but not of b, which is x when a merge is looked for
   if (W > 1) rows = std::max<std::int64_t>(rows, 3 * W);
   const auto fits = [&] {
     const int nodes = W > 1 ? 0 : MergeNode<T, W>::words;
-    const std::int64_t words = lanes * ((2 * W + 2) * (rows | 1) + nodes);
-    return words * std::int64_t(sizeof(T)) + 6 * std::int64_t(staging_alignment) +
+    const std::int64_t words = lanes * ((2 * W + 2 + more_bands) * (rows | 1) + nodes);
+    return words * std::int64_t(sizeof(T)) + (6 + more_bands) * std::int64_t(staging_alignment) +
                scratch_reserved(lanes) <=
            scratch_limit;
   };

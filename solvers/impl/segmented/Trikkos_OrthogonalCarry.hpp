@@ -46,6 +46,13 @@ KOKKOS_INLINE_FUNCTION constexpr std::int64_t carried_rows(std::int64_t partitio
   return stretches > 0 ? (partition_size + stretches - 1) / stretches : 0;
 }
 
+/// On a device: odd, for rows of neighbours are in different banks of scratch then, and no more
+/// than `most`, as longer ones leave scratch for fewer threads.
+constexpr std::int64_t odd_rows(std::int64_t partition_size, int most) {
+  const std::int64_t odd = partition_size | 1;
+  return odd < most ? odd : most;
+}
+
 /// A partition of one row: u and v are the same unknown.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V> single_row_segment(const Equation<V>& e) {
@@ -174,6 +181,10 @@ struct LoneRow {
   }
 };
 
+/// Loops over an array in registers leave none.
+template <class Spare>
+inline constexpr int unrolled = std::is_array_v<Spare> ? std::extent_v<Spare> : 1;
+
 /// The elimination of `segmented`.
 struct OrthogonalCarry {
   /// What labels of kernels begin with.
@@ -181,13 +192,18 @@ struct OrthogonalCarry {
     return std::string("Trikkos::segmented::") + kernel;
   }
   static constexpr int half_bandwidth = 1;
-  static constexpr int device_rows = 15;
+  template <class T>
+  static constexpr int device_rows = sizeof(T) == 4 ? 23 : 15;
   static constexpr int default_row_multiple = 1;
   /// On a device open systems end with rows 1 x = 0 that make the last partitions complete.
   static constexpr bool pads = true;
   /// A partition of more than 66 rows is carried in shorter stretches.
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
     return carried_rows(partition_size);
+  }
+  template <class T>
+  static constexpr std::int64_t rows_in_tile(std::int64_t partition_size) {
+    return odd_rows(partition_size, device_rows<T>);
   }
 
   /// Of a host's lanes of `Number`, what fades from row to row.
@@ -228,34 +244,30 @@ struct OrthogonalCarry {
     return s;
   }
 
-  /// The same for at most `most` rows, which make way for their pivot rows; of these, the words
-  /// that find no place there are returned in `spare`.
-  template <int most, class Rows, class V = typename Rows::value_type>
-  KOKKOS_FORCEINLINE_FUNCTION static Segment<V> reduce(const Rows& rows, V (&spare)[most]) {
+  /// The same, where rows make way for their pivot rows; of these, the words that find no place
+  /// there go to spare[k]: an array in registers, of as many as there are rows, or memory.
+  template <class Rows, class Spare, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Segment<V> reduce(const Rows& rows, Spare& spare) {
     const int m = rows.length();
     const Equation<V> e0 = rows.equation(0), e1 = rows.equation(1);
     Segment<V> s = start_segment(e0, e1);
     if (m < 2) s = m == 1 ? single_row_segment(e0) : identity_segment<V>();
-    TRIKKOS_UNROLL(most)
-    for (int k = 2; k < most; ++k) {
-      if (k < m) {
-        const PivotRow<V> row = carry(s, rows.inner_equation(k));
-        rows.keep_pivot(k, row);
-        spare[k] = row.u;
-      }
+    TRIKKOS_UNROLL(unrolled<Spare>)
+    for (int k = 2; k < m; ++k) {
+      const PivotRow<V> row = carry(s, rows.inner_equation(k));
+      rows.keep_pivot(k, row);
+      spare[k] = row.u;
     }
     return s;
   }
-  template <int most, class Rows, class V = typename Rows::value_type>
-  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows,
-                                                            const V (&spare)[most],
+  template <class Rows, class Spare, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows, const Spare& spare,
                                                             const Bounds<V>& bounds) {
     const int m = rows.length();
     V next = bounds.last, after = bounds.next;
     Real<V> probe = finite_probe(bounds.first) + finite_probe(next);
-    TRIKKOS_UNROLL(most)
-    for (int k = most - 1; k >= 2; --k) {
-      if (k >= m) continue;
+    TRIKKOS_UNROLL(unrolled<Spare>)
+    for (int k = m - 1; k >= 2; --k) {
       const PivotRow<V> row = rows.kept_pivot(k);
       const V outer = fused(-row.l, bounds.prev, fused(-spare[k], bounds.first, row.f));
       const V v = fused(-row.r, after, fused(-row.q, next, outer));

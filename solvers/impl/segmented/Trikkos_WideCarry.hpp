@@ -194,11 +194,16 @@ struct WideCarry {
   template <class V>
   using Lone = LoneRows<V, W>;
   static std::string label(const char* kernel) { return OrthogonalCarry::label(kernel); }
+  template <class>
   static constexpr int device_rows = 29;
   static constexpr int default_row_multiple = 1;
   static constexpr bool pads = OrthogonalCarry::pads;
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
     return carried_rows(partition_size);
+  }
+  template <class T>
+  static constexpr std::int64_t rows_in_tile(std::int64_t partition_size) {
+    return odd_rows(partition_size, device_rows<T>);
   }
 
   template <class Rows, class V = typename Rows::value_type>

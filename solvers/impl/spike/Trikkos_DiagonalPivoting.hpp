@@ -175,9 +175,14 @@ struct DiagonalPivoting {
   static std::string label(const char* kernel) { return std::string("Trikkos::spike::") + kernel; }
   static constexpr int half_bandwidth = 1;
   /// Even: where the diagonal is zero, partitions of an odd number of rows are singular.
+  template <class>
   static constexpr int device_rows = 16;
   static constexpr int default_row_multiple = P == Pivoting::none ? 1 : 2;
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
+    return partition_size;
+  }
+  template <class>
+  static constexpr std::int64_t rows_in_tile(std::int64_t partition_size) {
     return partition_size;
   }
 

@@ -43,6 +43,19 @@ struct Meeting {
   }
 };
 
+/// The systems that windows do not solve.
+struct Refusals {
+  SystemList list;           // those that windows refuse
+  std::int32_t* is_refused;  // [system], those and what no window was tried for
+  Wanted* any;               // of these
+
+  KOKKOS_FORCEINLINE_FUNCTION void refuse(std::int64_t system) const {
+    if (Kokkos::atomic_exchange(is_refused + system, 1) != 0) return;
+    list.append(system);
+    any->raise();
+  }
+};
+
 /// Returned is whether it is small. What is no number is infinite.
 template <class R>
 KOKKOS_FORCEINLINE_FUNCTION bool report_coupling(const Diagnosis& diagnosis, const R& coupling) {
@@ -55,7 +68,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool report_coupling(const Diagnosis& diagnosis, con
 /// `Bulk`: windows are moved by bulk copies.
 template <class T, bool Bulk>
 struct SolveWindow {
-  static constexpr int rows = OrthogonalCarry::device_rows, lanes = DefaultTile<T>::lanes;
+  static constexpr int rows = OrthogonalCarry::device_rows<T>, lanes = DefaultTile<T>::lanes;
   using Shape = TileShape<T, rows>;
   using Tile = StagedTile<T, rows, 1, Bulk>;
   using Node = MergeNode<T>;
@@ -69,9 +82,14 @@ struct SolveWindow {
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int t = member.team_rank(), groups = lanes >> levels, group = t >> levels;
     const auto [system, window] = place_of_team(
         member.league_rank(), static_cast<int>(windows.count), problem, /*together=*/false);
+    solve(member, system, window);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void solve(const Member& member, std::int64_t system,
+                                         std::int64_t window) const {
+    const int t = member.team_rank(), groups = lanes >> levels, group = t >> levels;
     const Tile staged{Shape{}, team_scratch<T, staging_alignment>(member), window * windows.step()};
     Staging<Member> staging(member, staged.scratch + scratch_words());
     staged.load(member, staging, problem, system, false);
@@ -173,9 +191,39 @@ struct SolveWindow {
   }
 };
 
+/// Of systems that windows are tried for these, of others the first pass of `segmented`: in one
+/// kernel, as one that finds nothing to do would take a tenth of the time of a solve.
+template <class T, int Rows, bool Bulk>
+struct WindowsOrSegments {
+  using Window = SolveWindow<T, Bulk>;
+  using Reduce = ReduceTiles<T, OrthogonalCarry, Rows, Systems<T>, Bulk>;
+  static constexpr int registers_for = Window::registers_for;
+
+  Window window;
+  Reduce reduce;
+  const std::int32_t* is_tried;  // [system]
+
+  int each() const { return static_cast<int>(std::max(window.windows.count, reduce.layout.tiles)); }
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const int each = member.league_size() / static_cast<int>(window.problem.count());
+    const int rank = member.league_rank(), system = rank < each ? 0 : rank / each;
+    const int work = rank - system * each;
+    wait_for_kernels_before(member);
+    if (is_tried[system] != 0) {
+      if (work < window.windows.count) window.solve(member, system, work);
+    } else {
+      if (work < reduce.layout.tiles) reduce.reduce(member, system, work);
+    }
+  }
+  std::size_t scratch_bytes() const {
+    return std::max(Window::scratch_bytes(), Reduce::scratch_bytes(reduce.shape));
+  }
+};
+
 template <class T>
 class DeviceWindows {
-  using Tile = TileShape<T, OrthogonalCarry::device_rows>;
+  using Tile = TileShape<T, OrthogonalCarry::device_rows<T>>;
 
  public:
   DeviceWindows(std::int64_t n, const Options& options)
@@ -186,20 +234,42 @@ class DeviceWindows {
   std::int64_t count() const { return m_windows.count; }
   /// Rows that a coupling fades over.
   std::int64_t group() const { return m_windows.overlap; }
-  std::int64_t opinion_words() const { return 0; }
-  std::int64_t storage_words() const { return 0; }
 
-  template <class Exec, class Gate>
-  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate,
-              const Refusals& refused, T*, T*) const {
+  template <class Exec>
+  void launch(const Exec& exec, const Problem<T>& problem, const Refusals& refused) const {
     const TileShape<T, 0> shape{Tile{}.lanes(), Tile{}.rows(), Tile{}.levels()};
+    const auto launch_for = [&]<bool Bulk>(std::bool_constant<Bulk>) {
+      using Window = SolveWindow<T, Bulk>;
+      launch_teams<Window::registers_for>(exec, label,
+                                          {static_cast<int>(problem.count() * m_windows.count),
+                                           Window::lanes, Window::scratch_bytes(), true},
+                                          Window{problem, m_windows, m_levels, refused});
+    };
     if (moves_in_bulk(problem, shape))
-      launch(exec, gate, SolveWindow<T, true>{problem, m_windows, m_levels, refused});
+      launch_for(std::true_type());
     else
-      launch(exec, gate, SolveWindow<T, false>{problem, m_windows, m_levels, refused});
+      launch_for(std::false_type());
+  }
+  /// Of the systems that are tried; of others the first pass of `passes`, which solves `second`.
+  template <class Exec, class Passes>
+  void launch_or_reduce(const Exec& exec, const Problem<T>& problem, const std::int32_t* is_tried,
+                        const Refusals& refused, const Passes& passes,
+                        const Problem<T>& second) const {
+    passes.with_reduce(
+        second, [&]<int Rows, bool Bulk>(
+                    const ReduceTiles<T, OrthogonalCarry, Rows, Systems<T>, Bulk>& reduce) {
+          using Kernel = WindowsOrSegments<T, Rows, Bulk>;
+          const Kernel kernel{{problem, m_windows, m_levels, refused}, reduce, is_tried};
+          launch_teams<Kernel::registers_for>(exec, label,
+                                              {static_cast<int>(problem.count()) * kernel.each(),
+                                               Tile{}.lanes(), kernel.scratch_bytes(), true},
+                                              kernel);
+        });
   }
 
  private:
+  static constexpr auto label = "Trikkos::truncated::windows";
+
   static std::int64_t overlap(int levels) { return std::int64_t(Tile{}.rows()) << levels; }
   /// Groups at least as long as that, as far as half of a window remains to be kept, and so that
   /// each begins where bulk copies can.
@@ -211,14 +281,6 @@ class DeviceWindows {
       ++levels;
     return levels;
   }
-  template <class Exec, class Gate, class Kernel>
-  void launch(const Exec& exec, const Gate& gate, const Kernel& kernel) const {
-    const int league = static_cast<int>(kernel.problem.count() * m_windows.count);
-    launch_teams<Kernel::registers_for>(exec, "Trikkos::truncated::windows",
-                                        {league, Kernel::lanes, Kernel::scratch_bytes()}, kernel,
-                                        gate);
-  }
-
   int m_levels;
   Windows m_windows;
 };

@@ -75,10 +75,10 @@ class HostWindows {
   std::int64_t storage_words() const { return m_groups * group_words(); }
 
   template <class Exec, class Gate>
-  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate,
-              const Refusals& refused, T* opinion_storage, T* storage) const {
+  void launch(const Exec& exec, const Problem<T>& problem, const Gate& gate, Wanted* refused,
+              T* opinion_storage, T* storage) const {
     auto* const opinions = reinterpret_cast<Opinion<T>*>(opinion_storage);
-    const Verdict<T> verdict{opinions, count(), refused.list.wanted, problem.diagnosis};
+    const Verdict<T> verdict{opinions, count(), refused, problem.diagnosis};
     const auto windows = [=, self = *this](std::int64_t group) {
       const std::int64_t tiles = self.m_tiles, groups = self.m_groups;
       auto* const back = reinterpret_cast<Back*>(storage + group * self.group_words());

@@ -34,20 +34,18 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t sample_of(std::int64_t n, std::int64_t 
   return n / samples * i + n / samples / 2;
 }
 
-/// At as many rows of one system as an overlap has.
-template <class T>
+/// At as many rows of one system as an overlap has. `answer(is_likely)` takes what is found.
+template <class T, class Answer>
 struct LookFirst {
   Problem<T> problem;
   std::int64_t samples;  // or 0: windows are tried in any case
-  Wanted *tried, *refused;
+  Answer answer;
 
   KOKKOS_INLINE_FUNCTION double passes_on(std::int64_t sample) const {
     return Impl::passes_on(problem.A[0], sample_of(problem.n(), samples, sample));
   }
   KOKKOS_INLINE_FUNCTION void decide(double passed_on) const {
-    const bool is_likely = samples == 0 || passed_on <= largest_disagreement<T>;
-    tried->set(is_likely);
-    refused->set(!is_likely);
+    answer(samples == 0 || passed_on <= largest_disagreement<T>);
     if (problem.resets) problem.diagnosis.reset();
   }
 

@@ -44,8 +44,10 @@ class Truncated {
 
   std::int64_t storage_words() const {
     if (!m_cuts) return m_segmented.storage_words();
-    return std::max(m_windows.storage_words(), m_segmented.storage_words()) +
-           (m_of_many ? WindowLists::words_for<T>(1) : 0);
+    if constexpr (is_host_v<Exec>)
+      return std::max(m_windows.storage_words(), m_segmented.storage_words());
+    else
+      return m_segmented.storage_words() + WindowLists::words_for<T>(1);
   }
   std::int64_t shared_words() const {
     return std::max(m_segmented.shared_words(), m_cuts ? own_words() : 0);
@@ -64,24 +66,19 @@ class Truncated {
       return m_segmented.solve(exec, problem);
     auto* const tried = reinterpret_cast<Wanted*>(problem.storage);
     Wanted* const refused = tried + 1;
-    T* const opinions = problem.storage + line;
     Problem<T> second = problem;
     second.storage = problem.storage + shared_words();
     second.resets = false;
-    if constexpr (!is_host_v<Exec>)
-      if (m_of_many) {
-        if (is_interleaved(problem)) return m_segmented.solve(exec, problem);
-        return solve_each_in_windows(exec, m_windows, m_samples > 0, m_segmented.passes(), problem,
-                                     second, tried, refused);
-      }
-    LookFirst<T>{problem, m_samples, tried, refused}.launch(exec);
-    if (m_samples > 0 || is_host_v<Exec>)
-      m_windows.launch(exec, problem, OnlyIf{tried, OnlyIf::most_small_teams},
-                       Refusals{{refused, nullptr}}, opinions, second.storage);
-    else  // on a device a gate costs something
-      m_windows.launch(exec, problem, Overlapping{}, Refusals{{refused, nullptr}}, opinions,
+    if constexpr (is_host_v<Exec>) {
+      LookFirst<T, TryOrRefuse>{problem, m_samples, {tried, refused}}.launch(exec);
+      m_windows.launch(exec, problem, OnlyIf{tried}, refused, problem.storage + line,
                        second.storage);
-    m_segmented.passes().solve(exec, second, OnlyIf{refused});
+      m_segmented.passes().solve(exec, second, OnlyIf{refused});
+    } else {
+      if (m_of_many && is_interleaved(problem)) return m_segmented.solve(exec, problem);
+      solve_each_in_windows(exec, m_windows, m_samples, m_segmented.passes(), problem, second,
+                            tried, refused);
+    }
   }
   /// Without windows.
   const Partitioned<T, Exec, OrthogonalCarry>& second_way() const { return m_segmented; }
@@ -90,14 +87,26 @@ class Truncated {
   static constexpr std::int64_t line = 64 / sizeof(T);
   static_assert(2 * sizeof(Wanted) <= 64);
 
+  struct TryOrRefuse {
+    Wanted *tried, *refused;
+
+    KOKKOS_FORCEINLINE_FUNCTION void operator()(bool is_likely) const {
+      tried->set(is_likely);
+      refused->set(!is_likely);
+    }
+  };
+
   /// Many systems that have no windows in the end are solved as `automatic` would without them.
   static Options second_options(const Shape& shape, const Options& options) {
     const bool is_free = options.algorithm() == Algorithm::automatic && shape.count > 1;
     return is_free ? options : Options(options).algorithm(Algorithm::segmented);
   }
-  /// The verdict and the opinions, up to the next cache line.
+  /// Two words, and on a host the opinions, up to the next cache line.
   std::int64_t own_words() const {
-    return line + (m_windows.opinion_words() + line - 1) / line * line;
+    if constexpr (is_host_v<Exec>)
+      return line + (m_windows.opinion_words() + line - 1) / line * line;
+    else
+      return line;
   }
 
   Partitioned<T, Exec, OrthogonalCarry> m_segmented;

@@ -78,19 +78,6 @@ KOKKOS_FORCEINLINE_FUNCTION double disagreement(const Opinion<T>& a, const Opini
 template <class T>
 inline constexpr double largest_disagreement = 16 * Kokkos::Experimental::epsilon_v<Real<T>>;
 
-/// Where windows do not agree: one system, or those of many that go into a list.
-struct Refusals {
-  SystemList list;                     // what the second way waits for
-  std::int32_t* is_refused = nullptr;  // [system]; none for one system
-
-  KOKKOS_FORCEINLINE_FUNCTION void refuse(std::int64_t system) const {
-    if (is_refused == nullptr)
-      list.wanted->raise();
-    else if (Kokkos::atomic_exchange(is_refused + system, 1) == 0)
-      list.append(system);
-  }
-};
-
 /// All opinions, and what follows from them.
 template <class T>
 struct Verdict {

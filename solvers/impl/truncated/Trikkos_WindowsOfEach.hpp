@@ -14,37 +14,46 @@
 
 namespace Trikkos::Impl {
 
-/// The systems that windows are tried for, and those that they do not solve.
+/// Which systems windows are tried for, and which they do not solve.
 struct WindowLists {
-  SystemList tried;
+  std::int32_t* is_tried;  // [system]
   Refusals refused;
 
   /// In storage, words_for(systems) of whose words they take.
   template <class T>
-  static WindowLists at(T* storage, std::int64_t systems, Wanted* tried, Wanted* refused) {
+  static WindowLists at(T* storage, std::int64_t systems, Wanted* listed, Wanted* any) {
     auto* const words = reinterpret_cast<std::int32_t*>(storage);
-    return {{tried, words}, {{refused, words + systems}, words + 2 * systems}};
+    return {words, {{listed, words + systems}, words + 2 * systems, any}};
   }
   template <class T>
   static constexpr std::int64_t words_for(std::int64_t systems) {
     return systems * ((3 * sizeof(std::int32_t) + sizeof(T) - 1) / sizeof(T));
   }
+
+  /// Before any system is put into them.
+  KOKKOS_FORCEINLINE_FUNCTION void clear() const {
+    refused.list.wanted->set(false);
+    refused.any->set(false);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t system, bool is_likely) const {
+    is_tried[system] = is_likely;
+    refused.is_refused[system] = !is_likely;
+    if (!is_likely) refused.any->raise();
+  }
 };
 
-struct ResetWindowLists {
+struct ClearWindowLists {
   WindowLists lists;
   Diagnosis diagnosis;
   bool resets;
 
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
-    lists.tried.wanted->set(false);
-    lists.refused.list.wanted->set(false);
+    lists.clear();
     if (resets) diagnosis.reset();
   }
 };
 
-/// Puts systems into these lists: by a look at some rows of each, a lane a row, or, where all are
-/// to be tried, into none.
+/// Puts systems into these lists: by a look at some rows of each, a lane a row.
 template <class T>
 struct LookAtEach {
   static constexpr int rows = 32, side_by_side = 4;  // as many as a sector of memory has
@@ -52,7 +61,7 @@ struct LookAtEach {
 
   Problem<T> problem;
   WindowLists lists;
-  bool looks;
+  bool looks;             // or all are tried
   double most_passed_on;  // by all rows that are looked at
 
   template <class Member>
@@ -70,41 +79,55 @@ struct LookAtEach {
           },
           Kokkos::Prod<double>(passed_on));
     }
-    Kokkos::single(Kokkos::PerThread(member), [&] {
-      const bool is_likely = !looks || passed_on <= most_passed_on;
-      lists.refused.is_refused[system] = !is_likely;
-      if (looks) (is_likely ? lists.tried : lists.refused.list).append(system);
-    });
+    Kokkos::single(Kokkos::PerThread(member),
+                   [&] { lists.put(system, !looks || passed_on <= most_passed_on); });
+  }
+};
+/// Of one system.
+struct PutFirst {
+  WindowLists lists;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(bool is_likely) const {
+    lists.clear();
+    lists.put(0, is_likely);
   }
 };
 
-/// `looks`: systems whose rows do not look as if windows would do are not tried. `second`: the same
+/// `samples`: so many rows of a system by itself are looked at, some of each of many, and those
+/// whose rows do not look as if windows would do are not tried; 0: all are. `second`: the same
 /// systems for `passes`, which solves those that windows do not; its storage begins with the lists.
 template <class T, class Exec, class Passes>
-void solve_each_in_windows(const Exec& exec, const DeviceWindows<T>& windows, bool looks,
+void solve_each_in_windows(const Exec& exec, const DeviceWindows<T>& windows, std::int64_t samples,
                            const Passes& passes, const Problem<T>& problem, Problem<T> second,
-                           Wanted* tried, Wanted* any_refused) {
+                           Wanted* listed, Wanted* any_refused) {
   const std::int64_t systems = problem.count();
-  const auto lists = WindowLists::at(second.storage, systems, tried, any_refused);
+  const auto lists = WindowLists::at(second.storage, systems, listed, any_refused);
+  const Refusals& refused = lists.refused;
   second.storage += WindowLists::words_for<T>(systems);
   second.resets = false;
-  launch_one(exec, "Trikkos::truncated::reset",
-             ResetWindowLists{lists, problem.diagnosis, problem.resets});
-  using Look = LookAtEach<T>;
-  const double part = double(Look::rows) / static_cast<double>(windows.group());
-  const auto teams = static_cast<int>((systems + Look::systems - 1) / Look::systems);
-  Kokkos::parallel_for("Trikkos::truncated::look",
-                       light(Kokkos::TeamPolicy<Exec>(exec, teams, Look::systems, Look::rows)),
-                       Look{problem, lists, looks, std::pow(largest_disagreement<T>, part)});
-  const auto gate = [&](const SystemList& list, int most) {
-    return OnlyListed{list, lists.refused.is_refused, systems, most};
-  };
-  if (looks)
-    windows.launch(exec, problem, gate(lists.tried, OnlyIf::most_small_teams), lists.refused,
-                   nullptr, nullptr);
-  else  // a gate costs something
-    windows.launch(exec, problem, Overlapping{}, lists.refused, nullptr, nullptr);
-  passes.solve(exec, second, gate(lists.refused.list, OnlyIf::most_teams));
+  if (systems == 1) {
+    LookFirst<T, PutFirst>{problem, samples, {lists}}.launch(exec);
+  } else {
+    launch_one(exec, "Trikkos::truncated::reset",
+               ClearWindowLists{lists, problem.diagnosis, problem.resets});
+    using Look = LookAtEach<T>;
+    const double part = double(Look::rows) / static_cast<double>(windows.group());
+    const auto teams = static_cast<int>((systems + Look::systems - 1) / Look::systems);
+    Kokkos::parallel_for(
+        "Trikkos::truncated::look",
+        light(Kokkos::TeamPolicy<Exec>(exec, teams, Look::systems, Look::rows)),
+        Look{problem, lists, samples > 0, std::pow(largest_disagreement<T>, part)});
+  }
+  const OnlyListed of_listed{refused.list, refused.is_refused, systems};
+  if (samples == 0) {
+    windows.launch(exec, problem, refused);
+    return passes.solve(exec, second, of_listed);
+  }
+  windows.launch_or_reduce(exec, problem, lists.is_tried, refused, passes, second);
+  passes.reduce(exec, second, of_listed);
+  const OnlyDecided of_refused{{{refused.any, nullptr}, refused.is_refused, systems}};
+  passes.solve_reduced(exec, second, of_refused);
+  passes.substitute(exec, second, of_refused);
 }
 
 }  // namespace Trikkos::Impl
