@@ -15,7 +15,7 @@
 namespace Test::Truncated {
 
 /// Of so many rows at least, see `Truncated::is_for`.
-constexpr std::int64_t long_enough = on_host ? 1 << 16 : 1 << 23;
+constexpr std::int64_t long_enough = 1 << (on_host ? 16 : 18);
 
 /// `tried`: windows; `kept`: their x.
 template <class T>
@@ -45,7 +45,6 @@ TEST(TEST_CATEGORY, automatic_tries_windows_where_it_looks_dominant) {
   automatic_solves(dominant_but_for_a_piece<double>(n), true, false);
   automatic_solves(dominant<float>(n, 2, true), true, true);
   automatic_solves(dominant<double>(long_enough - 1, 2, true), false, false);
-  if (!on_host) return;  // 2^23 rows take seconds
   automatic_solves(dominant<double>(n, 100, true), true, true);
   automatic_solves(dominant<double>(n, 1, true), false, false);
   for (const auto scaling : {Trikkos::Scaling::columns, Trikkos::Scaling::none})
@@ -79,7 +78,6 @@ TEST(TEST_CATEGORY, automatic_tries_windows_and_tells_the_same_of_bad_numbers) {
   constexpr double inf = std::numeric_limits<double>::infinity(),
                    nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : {0., nan, inf, -inf, 1e308, -1e308, 1e-320}) {
-    if (!on_host && bad == inf) break;
     for (const std::int64_t row : {looked_at, looked_at + 100}) {
       auto A = good;
       A.lower[row] = A.diag[row] = A.upper[row] = bad;
@@ -173,7 +171,7 @@ TEST(TEST_CATEGORY, automatic_tries_windows_and_no_mixture_breaks_it) {
   Random random(17);
   int kept = 0, fell_back = 0, not_tried = 0;
   double worst = 0;
-  for (int round = 0; round < (on_host ? 60 : 2); ++round) {
+  for (int round = 0; round < 60; ++round) {
     SCOPED_TRACE(round);
     const std::int64_t n = long_enough + static_cast<std::int64_t>(random() % 3000);
     const HostSystem<double> A = mixed(random, n);
@@ -184,7 +182,6 @@ TEST(TEST_CATEGORY, automatic_tries_windows_and_no_mixture_breaks_it) {
     worst = std::max(worst, r.eta);
   }
   RecordProperty("worst", std::to_string(worst));
-  if (!on_host) return;  // too few to come to all of them
   EXPECT_GE(kept, 5);
   EXPECT_GE(fell_back, 5);
   EXPECT_GE(not_tried, 5);

@@ -253,18 +253,14 @@ struct OnlyDecided : OnlyListed {
   int league(int teams) const { return teams; }
 };
 
-/// The same behind a gate. By Kokkos, if teams go from work to work: launched by ourselves these
-/// took 4 to 7 % longer (perf_tests/README.md).
+/// The same behind a gate.
 template <int most_threads, class Exec, class Kernel, class Gate>
 void launch_teams(const Exec& exec, const std::string& label, League league, const Kernel& kernel,
                   const Gate& gate) {
   const int works = league.teams;
   league.teams = gate.league(works);
   league.overlap = league.overlap || Gate::overlaps;
-  if constexpr (Gate::waits_first)
-    launch_teams_by_kokkos<most_threads>(exec, label, league, gate.teams(kernel, works));
-  else
-    launch_teams<most_threads>(exec, label, league, gate.teams(kernel, works));
+  launch_teams<most_threads>(exec, label, league, gate.teams(kernel, works));
 }
 
 /// Systems that are left to a second kernel.

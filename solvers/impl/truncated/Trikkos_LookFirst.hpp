@@ -6,6 +6,8 @@
 
 #include <impl/Trikkos_Launch.hpp>
 #include <impl/Trikkos_Method.hpp>
+#include <impl/Trikkos_TeamLaunch.hpp>
+#include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/partition/Trikkos_StridedRows.hpp>
 #include <impl/truncated/Trikkos_Windows.hpp>
 
@@ -59,16 +61,24 @@ struct LookFirst {
         look.decide(passed_on);
       });
     else
-      Kokkos::parallel_for(label, light(Kokkos::TeamPolicy<Exec>(exec, 1, 64)), *this);
+      launch_teams<threads>(exec, label, {1, threads, threads * sizeof(double)}, *this);
   }
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    let_next_begin(member);
+    double* const of_threads = team_scratch<double>(member);
     double passed_on = 1;
     for (std::int64_t i = member.team_rank(); i < samples; i += member.team_size())
       passed_on *= passes_on(i);
-    member.team_reduce(Kokkos::Prod<double>(passed_on));
-    if (member.team_rank() == 0) decide(passed_on);
+    of_threads[member.team_rank()] = passed_on;
+    member.team_barrier();
+    if (member.team_rank() > 0) return;
+    for (int t = 1; t < member.team_size(); ++t) passed_on *= of_threads[t];
+    decide(passed_on);
   }
+
+ private:
+  static constexpr int threads = 64;
 };
 
 }  // namespace Trikkos::Impl

@@ -34,12 +34,14 @@ class Truncated {
                !m_segmented.is_one_pass() && m_windows.count() > 1 &&
                m_windows.count() < std::numeric_limits<int>::max()) {}
 
-  /// Whether `automatic` calls it: where rows are so many that to look costs next to nothing.
+  /// Whether `automatic` calls it: where to look costs less than windows gain, where they do.
   static bool is_for(const Shape& shape, const Options& options) {
-    constexpr std::int64_t least = std::int64_t(1) << (is_host_v<Exec> ? 16 : 23);
+    constexpr std::int64_t least = std::int64_t(1) << (is_host_v<Exec> ? 16 : 18);
+    constexpr std::int64_t least_of_many = std::int64_t(1) << 23;
     if (options.algorithm() != Algorithm::automatic || options.partition_size() != 0) return false;
     if (shape.count == 1) return shape.n >= least;
-    return shape.count * shape.n >= least && !shape.interleaved && Truncated(shape, options).m_cuts;
+    return shape.count * shape.n >= least_of_many && !shape.interleaved &&
+           Truncated(shape, options).m_cuts;
   }
 
   std::int64_t storage_words() const {
