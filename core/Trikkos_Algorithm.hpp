@@ -28,7 +28,7 @@ enum class Algorithm {
 /// that is stable for every nonsingular matrix, which is `segmented` at every size. At n = 1000 it
 /// beats one thread's LAPACK with warm caches only (perf_tests/README.md).
 ///
-/// Calls know more than n. There one tridiagonal system of 2^16 rows (on a device 2^23) and more
+/// Calls know more than n. There one tridiagonal system of 2^16 rows (on a device 2^18) and more
 /// whose x is not b is solved by `truncated` if rows that are looked at suggest that windows will
 /// agree, and so is on a device each of many contiguous systems of a matrix each, 2^23 rows and
 /// more in all, that a team's scratch does not hold. A Plan of one matrix takes `factored` where it

@@ -129,7 +129,8 @@ class Options {
 
   /// Rows in a partition of `segmented` or `spike`, at least 2; 0 lets the algorithm choose. The
   /// last partition may be short. `segmented` divides partitions of more than 66 rows evenly into
-  /// shorter ones, for accuracy.
+  /// shorter ones, for accuracy; in the tiles of a device it takes the next odd number, and no more
+  /// rows than by default.
   KOKKOS_FUNCTION constexpr Options& partition_size(std::int64_t rows) {
     m_partition_size = rows;
     return *this;
