@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: Trikkos contributors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef TRIKKOS_IMPL_TILEPASSES_HPP
+#define TRIKKOS_IMPL_TILEPASSES_HPP
+
+#include <impl/Trikkos_Method.hpp>
+#include <impl/Trikkos_TeamLaunch.hpp>
+#include <impl/partition/Trikkos_CoarseLayout.hpp>
+#include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_Halves.hpp>
+#include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
+#include <impl/partition/Trikkos_SegmentTree.hpp>
+#include <impl/partition/Trikkos_Tile.hpp>
+
+/// \file
+/// The two passes of `segmented` and `spike` on a device (Trikkos_DevicePartitions.hpp): a team has
+/// the rows of a tile in its scratch.
+
+namespace Trikkos::Impl {
+
+/// Whether rows 1 x = 0 make partitions complete.
+template <class Elimination, class Matrices>
+inline constexpr bool pads_v = requires {
+  requires Elimination::pads;
+}
+&&!requires { requires Matrices::is_part; };
+
+/// Whether partitions are halves that meet in pairs, in place of a tree in each tile. Rows complete
+/// them always, if they may: the bits of a solution depend on where halves begin.
+template <int W>
+inline constexpr bool in_halves = W > 1;
+
+/// Whether rows make way for their pivot rows, so that the second pass eliminates them once. Of
+/// these, a word finds no place there.
+template <class Elimination, class T>
+inline constexpr bool keeps_pivot_rows = requires(
+    const Elimination& e, const StagedRows<T, 1, Elimination::half_bandwidth>& rows, T*& spare) {
+  e.reduce(rows, spare);
+};
+
+/// A partition of a thread, or the half that it is.
+template <class Rows>
+KOKKOS_FORCEINLINE_FUNCTION HalfRows<Rows> half_of(const Rows& rows, int t) {
+  return {rows, t % 2 == 1};
+}
+/// Segments of halves: threads 2t and 2t + 1 meet in thread t, by way of scratch. `check` as for
+/// `merge_tree`.
+template <class Member, class T, int W, class Check = Unwatched>
+KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> meet_in_pairs(const Member& member,
+                                                        const SegmentArray<T, W>& slots,
+                                                        const Segment<T, W>& mine,
+                                                        const Check& check = {}) {
+  const int t = member.team_rank(), pairs = member.team_size() / 2;
+  slots.put(t, mine);
+  member.team_barrier();
+  if (t >= pairs) return mine;
+  const Segment<T, W> left = slots.get(2 * t), right = slots.get(2 * t + 1);
+  MergeNode<T, W> node;
+  const Segment<T, W> met = meet(left, right, node);
+  check(pairs, t, left, right, met, node);
+  return met;
+}
+
+/// The system and the tile of a team: tiles of a system in sequence, or, where systems have one
+/// matrix, the same tile of all of them, so that its rows come from memory once and from the cache
+/// then.
+template <class T, int W, class Matrices>
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<int, int> place_of_team(
+    int rank, int tiles, const Problem<T, W, Matrices>& problem, bool together) {
+  if (together) {
+    const int systems = static_cast<int>(problem.count());
+    return {rank % systems, rank / systems};
+  }
+  if (rank < tiles) return {0, rank};  // one system: no division
+  return {rank / tiles, rank % tiles};
+}
+
+/// First pass: rows to segments.
+template <class T, class Elimination, int Rows, class Matrices, bool Bulk = false>
+struct ReduceTiles {
+  static constexpr int W = Elimination::half_bandwidth;
+  using Node = MergeNode<T, W>;
+  static constexpr int registers_for = max_tile_lanes;
+  static constexpr bool pads = (Rows > 0 || Bulk || in_halves<W>)&&pads_v<Elimination, Matrices>;
+
+  Problem<T, W, Matrices> problem;
+  Elimination elimination;
+  TileShape<T, Rows, W> shape;
+  TeamLayout layout;
+  bool in_bulk, together;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const auto [system, tile] =
+        place_of_team(member.league_rank(), static_cast<int>(layout.tiles), problem, together);
+    reduce(member, system, tile);
+  }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void reduce(const Member& member, int system, int tile) const {
+    const int t = member.team_rank();
+    const StagedTile<T, Rows, W, Bulk> staged{shape, team_scratch<T, staging_alignment>(member),
+                                              std::int64_t(tile) * shape.tile_rows()};
+    Staging<Member> staging(member, staged.scratch + scratch_words(shape));
+    staged.load(member, staging, problem, system, in_bulk);
+    let_next_begin(member);
+    if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
+    T* const work = problem.storage + system * layout.words;
+    if (tile == 0) layout.arrivals(work).reset(t, shape.lanes());
+    staging.wait();
+    const bool whole = staged.template complete<pads>(member, problem, system);
+    Segment<T, W> s = Rows > 0 && whole
+                          ? reduce_partition(t, staged.template rows<Rows>(t, problem))
+                          : reduce_partition(t, staged.rows(t, problem, whole));
+    member.team_barrier();  // the tree reuses the bands' scratch
+    const SegmentArray<T, W> slots{staged.scratch, shape.lanes()};
+    if constexpr (in_halves<W>) {
+      s = meet_in_pairs(member, slots, s);
+    } else {
+      s = merge_tree(member, slots, shape.lanes(), shape.levels(), s, [](int, const Node&) {});
+    }
+    if (t < shape.segments())
+      SegmentArray<T, W>{work + layout.stage[0].segment_offset, layout.stage[0].segments}.put(
+          std::int64_t(tile) * shape.segments() + t, s);
+  }
+  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
+    return shape.reduce_words();
+  }
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
+    return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
+  }
+
+ private:
+  template <class Partition>
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> reduce_partition(int t, const Partition& rows) const {
+    if constexpr (in_halves<W>)
+      return elimination.reduce(half_of(rows, t));
+    else
+      return elimination.reduce(rows);
+  }
+};
+
+/// Second pass: from the bounds of each segment to the solution of its rows.
+template <class T, class Elimination, int Rows, class Matrices, bool Bulk = false>
+struct SubstituteTiles {
+  static constexpr int W = Elimination::half_bandwidth;
+  using Node = MergeNode<T, W>;
+  static constexpr bool pads = (Rows > 0 || Bulk || in_halves<W>)&&pads_v<Elimination, Matrices>;
+
+  Problem<T, W, Matrices> problem;
+  Elimination elimination;
+  TileShape<T, Rows, W> shape;
+  TeamLayout layout;
+  bool in_bulk, together;
+  /// So many, the first, eliminate before the bounds of segments are known: while the reduced
+  /// system is solved. More would get in its way, unless it is all of them.
+  int early_teams = 0;
+
+  static constexpr int on_multiprocessor = sizeof(T) == 4 ? 8 : 6;  // teams, by scratch
+
+  static constexpr bool keeps = keeps_pivot_rows<Elimination, T>;
+  /// So many threads: else registers are hoarded, and fewer teams run than scratch has room for.
+  static constexpr int registers_for = keeps && W == 1 && sizeof(T) == 8 ? 384 : max_tile_lanes;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const int t = member.team_rank();
+    const int tiles = static_cast<int>(layout.tiles);
+    const auto [system, from_last] = place_of_team(member.league_rank(), tiles, problem, together);
+    // backwards: the tiles that the first pass read last may still be in the cache
+    const std::int64_t tile = tiles - 1 - from_last;
+    const Tile staged{shape, team_scratch<T, staging_alignment>(member), tile * shape.tile_rows()};
+    Staging<Member> staging(member, staged.scratch + scratch_words(shape));
+    staged.load(member, staging, problem, system, in_bulk);
+
+    const std::int64_t segment = tile * shape.segments() + (t >> shape.levels());
+    const T* const at =
+        problem.storage + system * layout.words + layout.finest_bounds_offset + 2 * W * segment;
+    bool suspect = false;
+    const auto read = [&] {
+      wait_for_kernels_before(member);
+      suspect = problem.diagnosis.is_suspect();
+      return bounds_from<T, W>([&](int k) { return at[k]; });
+    };
+    const bool is_early = !in_halves<W> && member.league_rank() < early_teams;
+    Bounds<T, W> bounds;
+    if (!is_early) bounds = read();
+    staging.wait();
+    const bool whole = staged.template complete<pads>(member, problem, system);
+
+    const auto late = [&] { return is_early ? read() : bounds; };
+    const Findings<T> found = substitute(member, staged, whole, late);
+    // before b is overwritten, if x is b
+    if (suspect || (in_halves<W> && !(found.probe == 0))) diagnose_rows(t, staged, system);
+    if (suspect) diagnose_merges(member, staged, system);
+    staged.store(member, problem, system);
+    if (!found.unstable && found.probe == 0) return;
+    const Diagnosis diagnosis = problem.diagnosis.of(system, problem.n());
+    const std::int64_t first = staged.base + t * shape.rows();
+    if (found.unstable) diagnosis.report_unstable(first);
+    if (!(found.probe == 0)) report_solution(staged.rows(t, problem), diagnosis, first);
+  }
+  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
+    if (in_halves<W>) return shape.reduce_words();
+    return spare_offset(shape) + (keeps && Rows == 0 ? shape.band_words() : 0);
+  }
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
+    return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
+  }
+
+ private:
+  using Tile = StagedTile<T, Rows, W, Bulk>;
+  using Spare = std::conditional_t<Rows == 0, T*, T[Rows == 0 ? 1 : Rows]>;
+
+  static KOKKOS_INLINE_FUNCTION int spare_offset(const TileShape<T, Rows, W>& shape) {
+    return (2 * W + 2) * shape.band_words() + shape.node_words();
+  }
+
+  /// `late()`: the bounds of the segment, which are known when the rows have been eliminated.
+  template <class Member, class Late>
+  KOKKOS_FORCEINLINE_FUNCTION Findings<T> substitute(const Member& member, const Tile& staged,
+                                                     bool whole, const Late& late) const {
+    const int t = member.team_rank();
+    if constexpr (in_halves<W>) {
+      if (Rows > 0 && whole)
+        return meet_and_substitute(member, staged, staged.template rows<Rows>(t, problem), late());
+      return meet_and_substitute(member, staged, staged.rows(t, problem, whole), late());
+    }
+    if constexpr (keeps)
+      if (Rows == 0 || whole) {
+        const auto rows = staged.template rows<Rows>(t, problem, whole);
+        Spare spare;
+        if constexpr (Rows == 0) spare = staged.scratch + spare_offset(shape) + t * shape.pitch();
+        const auto bounds = descend(member, staged, elimination.reduce(rows, spare), late);
+        return elimination.substitute(rows, spare, bounds);
+      }
+    const auto rows = staged.rows(t, problem, whole);
+    return elimination.substitute(rows, descend(member, staged, elimination.reduce(rows), late));
+  }
+  /// The halves hand each other the rows that they have left, in the place of rows at their ends:
+  /// the way back keeps nothing in the first 2W.
+  template <class Member, class Partition>
+  KOKKOS_FORCEINLINE_FUNCTION Findings<T> meet_and_substitute(const Member& member,
+                                                              const Tile& staged,
+                                                              const Partition& rows,
+                                                              const Bounds<T, W>& bounds) const {
+    constexpr int bands = 2 * W + 1, taken = (HalfLeft<T, W>::words + bands - 1) / bands;
+    static_assert(taken <= 2 * W);
+    const int t = member.team_rank(), pitch = shape.pitch();
+    const auto word = [&](int half, int k) -> T& {
+      const int first = half * pitch + (half % 2 == 1 ? shape.rows() - taken : 0);
+      return staged.band(k % bands)[first + k / bands];
+    };
+    const auto half = half_of(rows, t);
+    Bounds<T, W> around = half.is_mirrored ? mirrored(bounds) : bounds;
+    HalfLeft<T, W> mine(elimination.fold(half, around.x));
+    mine.for_words([&](const T& value, int k) { word(t, k) = value; });
+    member.team_barrier();
+    HalfLeft<T, W> left, right;
+    left.for_words([&](T& value, int k) { value = word(t / 2 * 2, k); });
+    right.for_words([&](T& value, int k) { value = word(t / 2 * 2 + 1, k); });
+    T met[2 * W];
+    meet(left, right, met);
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j)
+      around.x[2 * W + j] = half.is_mirrored ? met[2 * W - 1 - j] : met[j];
+    member.team_barrier();  // all have read
+    return elimination.go_back(half, around);
+  }
+  /// Where something is not finite: looks for the row, once more from memory.
+  KOKKOS_FORCEINLINE_FUNCTION void diagnose_rows(int t, const Tile& staged,
+                                                 std::int64_t system) const {
+    const MatrixOf<Matrices> A = problem.A[system];
+    const bool ends = is_padded() && !staged.is_whole(A.n) && t == shape.lanes() - 1;
+    const int m = length(t, staged);
+    elimination.diagnose(problem.diagnosis.of(system, A.n),  // takes out the last unknowns
+                         rows_in_memory(A, t, staged, system, ends ? m + W : m));
+  }
+  /// All threads call it: looks for the merge.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void diagnose_merges(const Member& member, const Tile& staged,
+                                                   std::int64_t system) const {
+    const MatrixOf<Matrices> A = problem.A[system];
+    const int t = member.team_rank(), lanes = shape.lanes();
+    const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
+    const auto rows = rows_in_memory(A, t, staged, system, length(t, staged));
+    member.team_barrier();  // the tree of the solution, or the way back, is no longer needed
+    const auto check = [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
+                           const Segment<T, W>& merged, const auto& node) {
+      const int middle = (2 * pair + 1) * (lanes / (2 * h)) * shape.rows();
+      diagnose_merge(diagnosis, left, right, merged, node, staged.base + middle);
+    };
+    if constexpr (in_halves<W>)
+      meet_in_pairs(member, SegmentArray<T, W>{staged.scratch, lanes},
+                    elimination.reduce(half_of(rows, t)), check);
+    else
+      merge_tree(
+          member, SegmentArray<T, W>{staged.nodes(), lanes}, lanes, shape.levels(),
+          elimination.reduce(rows), [](int, const Node&) {}, 1, check);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_padded() const { return pads && !problem.A.first.periodic; }
+  KOKKOS_FORCEINLINE_FUNCTION int length(int t, const Tile& staged) const {
+    return is_padded() ? shape.rows() : staged.length(t, problem.n());
+  }
+  KOKKOS_FORCEINLINE_FUNCTION CompletedRows<T, W, MatrixOf<Matrices>> rows_in_memory(
+      const MatrixOf<Matrices>& A, int t, const Tile& staged, std::int64_t system,
+      int length) const {
+    return {{A, problem.b[system], staged.base + t * shape.rows(), length}};
+  }
+  /// Repeats the tree of the first pass. Returned are the bounds of the thread's own partition.
+  template <class Member, class Late>
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<T, W> descend(const Member& member, const Tile& staged,
+                                                   const Segment<T, W>& mine,
+                                                   const Late& late) const {
+    const int t = member.team_rank(), lanes = shape.lanes(), levels = shape.levels();
+    const SegmentArray<T, W> slots{staged.nodes(), lanes};
+    merge_tree(member, slots, lanes, levels, mine, [&](int slot, const Node& node) {
+      TRIKKOS_UNROLL(Node::words)
+      for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
+    });
+    Bounds<T, W> bounds = late();
+    descend_tree(bounds, (lanes >> levels) + (t >> levels), (1 << levels) / 2, t, slots);
+    return bounds;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void report_solution(const StagedRows<T, 1, W>& rows,
+                                                          const Diagnosis& diagnosis,
+                                                          std::int64_t first) {
+    for (int k = 0; k < rows.m; ++k)
+      if (!(finite_probe(rows.solution(k)) == 0)) return diagnosis.report_solution(first + k);
+  }
+};
+
+}  // namespace Trikkos::Impl
+
+#endif
