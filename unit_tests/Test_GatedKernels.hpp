@@ -90,7 +90,7 @@ TEST(TEST_CATEGORY, device_kernels_that_are_listed_do_each_work_once) {
                                gate.teams(by_team, works));
         Kokkos::parallel_for("Test::count", Kokkos::TeamPolicy<Exec>(Exec(), works, size),
                              gate(by_team, works));
-        const Impl::OnlyDecided decided{gate};
+        const Impl::OnlyDecided decided{listed.data(), systems};
         Impl::launch_teams<size>(Exec(), "Test::count", {works, size, 0, /*overlap=*/true}, by_team,
                                  decided);
         Kokkos::parallel_for("Test::count", Kokkos::TeamPolicy<Exec>(Exec(), works, size),

@@ -113,9 +113,16 @@ KOKKOS_FORCEINLINE_FUNCTION void begin_behind_others() {
   let_next_begin();
 }
 
-/// `is_decided`: what it asks has been known since before the kernel before this one began, so it
-/// asks without waiting for that.
-template <class Kernel, class Works = EveryWork, bool is_decided = false>
+/// The number of a work, or of the team that does it.
+template <class Work>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t number_of(const Work& work) {
+  if constexpr (requires { work.league_rank(); })
+    return work.league_rank();
+  else
+    return work;
+}
+
+template <class Kernel, class Works = EveryWork>
 struct KernelIf {
   Kernel kernel;
   const Wanted* wanted;
@@ -125,20 +132,29 @@ struct KernelIf {
   TRIKKOS_CALLS_ITS_ARGUMENT
   template <class Work>
   KOKKOS_INLINE_FUNCTION void operator()(const Work& work) const {
-    if constexpr (!is_decided) begin_behind_others();
-    if (wanted->is_raised() && works.has(number_of(work)))
+    begin_behind_others();
+    if (wanted->is_raised() && works.has(number_of(work))) kernel(work);
+  }
+};
+
+/// A kernel for those of many systems that are listed, `each` works for one, where that has been
+/// known since before the kernel before this one began: it is for this kernel to wait for that.
+template <class Kernel>
+struct KernelIfDecided {
+  Kernel kernel;
+  const std::int32_t* is_listed;  // [system]
+  int each;
+
+  TRIKKOS_CALLS_ITS_ARGUMENT
+  template <class Work>
+  KOKKOS_INLINE_FUNCTION void operator()(const Work& work) const {
+    const std::int64_t number = number_of(work), system = number < each ? 0 : number / each;
+    // volatile: who has not waited may find old words in the cache of a multiprocessor
+    const volatile std::int32_t& listed = is_listed[system];
+    if (listed != 0)
       kernel(work);
     else
       wait_for_kernels_before();  // who waits for this kernel waits for those, too
-  }
-
- private:
-  template <class Work>
-  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t number_of(const Work& work) {
-    if constexpr (requires { work.league_rank(); })
-      return work.league_rank();
-    else
-      return work;
   }
 };
 
@@ -231,23 +247,25 @@ struct OnlyListed {
   }
   int league(int teams) const { return teams < most ? teams : most; }
 
- protected:
+ private:
   WorksOfListed works_of(std::int64_t works) const {
     return {list, is_listed, static_cast<int>(works / systems)};
   }
 };
 
-/// The same, by teams that have a work each, of which those with nothing to do cost half a
-/// nanosecond, where what is listed has been known since before the kernel before began.
-struct OnlyDecided : OnlyListed {
-  static constexpr bool waits_first = false;
+/// The same where what is listed has been known since before the kernel before began; by teams that
+/// have a work each, of which those with nothing to do cost half a nanosecond.
+struct OnlyDecided {
+  static constexpr bool overlaps = true, waits_first = false;
+  const std::int32_t* is_listed;
+  std::int64_t systems;
 
   template <class Kernel>
-  KernelIf<Kernel, WorksOfListed, true> operator()(const Kernel& kernel, std::int64_t works) const {
-    return {kernel, list.wanted, works_of(works)};
+  KernelIfDecided<Kernel> operator()(const Kernel& kernel, std::int64_t works) const {
+    return {kernel, is_listed, static_cast<int>(works / systems)};
   }
   template <class Kernel>
-  auto teams(const Kernel& kernel, int league) const {
+  KernelIfDecided<Kernel> teams(const Kernel& kernel, int league) const {
     return (*this)(kernel, league);
   }
   int league(int teams) const { return teams; }

@@ -47,12 +47,9 @@ struct Meeting {
 struct Refusals {
   SystemList list;           // those that windows refuse
   std::int32_t* is_refused;  // [system], those and what no window was tried for
-  Wanted* any;               // of these
 
   KOKKOS_FORCEINLINE_FUNCTION void refuse(std::int64_t system) const {
-    if (Kokkos::atomic_exchange(is_refused + system, 1) != 0) return;
-    list.append(system);
-    any->raise();
+    if (Kokkos::atomic_exchange(is_refused + system, 1) == 0) list.append(system);
   }
 };
 

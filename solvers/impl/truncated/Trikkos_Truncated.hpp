@@ -66,12 +66,12 @@ class Truncated {
   void solve(const Exec& exec, const Problem<T>& problem) const {
     if (!m_cuts || problem.A.first.periodic || problem.b.data == problem.x.data)
       return m_segmented.solve(exec, problem);
-    auto* const tried = reinterpret_cast<Wanted*>(problem.storage);
-    Wanted* const refused = tried + 1;
+    auto* const refused = reinterpret_cast<Wanted*>(problem.storage);
     Problem<T> second = problem;
     second.storage = problem.storage + shared_words();
     second.resets = false;
     if constexpr (is_host_v<Exec>) {
+      Wanted* const tried = refused + 1;
       LookFirst<T, TryOrRefuse>{problem, m_samples, {tried, refused}}.launch(exec);
       m_windows.launch(exec, problem, OnlyIf{tried}, refused, problem.storage + line,
                        second.storage);
@@ -79,7 +79,7 @@ class Truncated {
     } else {
       if (m_of_many && is_interleaved(problem)) return m_segmented.solve(exec, problem);
       solve_each_in_windows(exec, m_windows, m_samples, m_segmented.passes(), problem, second,
-                            tried, refused);
+                            refused);
     }
   }
   /// Without windows.

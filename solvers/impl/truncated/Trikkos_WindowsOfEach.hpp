@@ -21,35 +21,18 @@ struct WindowLists {
 
   /// In storage, words_for(systems) of whose words they take.
   template <class T>
-  static WindowLists at(T* storage, std::int64_t systems, Wanted* listed, Wanted* any) {
+  static WindowLists at(T* storage, std::int64_t systems, Wanted* listed) {
     auto* const words = reinterpret_cast<std::int32_t*>(storage);
-    return {words, {{listed, words + systems}, words + 2 * systems, any}};
+    return {words, {{listed, words + systems}, words + 2 * systems}};
   }
   template <class T>
   static constexpr std::int64_t words_for(std::int64_t systems) {
     return systems * ((3 * sizeof(std::int32_t) + sizeof(T) - 1) / sizeof(T));
   }
 
-  /// Before any system is put into them.
-  KOKKOS_FORCEINLINE_FUNCTION void clear() const {
-    refused.list.wanted->set(false);
-    refused.any->set(false);
-  }
   KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t system, bool is_likely) const {
     is_tried[system] = is_likely;
     refused.is_refused[system] = !is_likely;
-    if (!is_likely) refused.any->raise();
-  }
-};
-
-struct ClearWindowLists {
-  WindowLists lists;
-  Diagnosis diagnosis;
-  bool resets;
-
-  KOKKOS_INLINE_FUNCTION void operator()(int) const {
-    lists.clear();
-    if (resets) diagnosis.reset();
   }
 };
 
@@ -88,7 +71,7 @@ struct PutFirst {
   WindowLists lists;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(bool is_likely) const {
-    lists.clear();
+    lists.refused.list.wanted->set(false);
     lists.put(0, is_likely);
   }
 };
@@ -99,9 +82,9 @@ struct PutFirst {
 template <class T, class Exec, class Passes>
 void solve_each_in_windows(const Exec& exec, const DeviceWindows<T>& windows, std::int64_t samples,
                            const Passes& passes, const Problem<T>& problem, Problem<T> second,
-                           Wanted* listed, Wanted* any_refused) {
+                           Wanted* listed) {
   const std::int64_t systems = problem.count();
-  const auto lists = WindowLists::at(second.storage, systems, listed, any_refused);
+  const auto lists = WindowLists::at(second.storage, systems, listed);
   const Refusals& refused = lists.refused;
   second.storage += WindowLists::words_for<T>(systems);
   second.resets = false;
@@ -109,7 +92,7 @@ void solve_each_in_windows(const Exec& exec, const DeviceWindows<T>& windows, st
     LookFirst<T, PutFirst>{problem, samples, {lists}}.launch(exec);
   } else {
     launch_one(exec, "Trikkos::truncated::reset",
-               ClearWindowLists{lists, problem.diagnosis, problem.resets});
+               ResetWanted{problem.diagnosis, problem.resets, listed});
     using Look = LookAtEach<T>;
     const double part = double(Look::rows) / static_cast<double>(windows.group());
     const auto teams = static_cast<int>((systems + Look::systems - 1) / Look::systems);
@@ -125,7 +108,7 @@ void solve_each_in_windows(const Exec& exec, const DeviceWindows<T>& windows, st
   }
   windows.launch_or_reduce(exec, problem, lists.is_tried, refused, passes, second);
   passes.reduce(exec, second, of_listed);
-  const OnlyDecided of_refused{{{refused.any, nullptr}, refused.is_refused, systems}};
+  const OnlyDecided of_refused{refused.is_refused, systems};
   passes.solve_reduced(exec, second, of_refused);
   passes.substitute(exec, second, of_refused);
 }
