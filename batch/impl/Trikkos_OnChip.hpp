@@ -111,8 +111,8 @@ class OnChip {
     if (interleaved)
       if (const auto r = shape_of_two(); r.lanes > 0 && r.systems() >= sector) return r;
     if (interleaved) return largest(true);
-    // a multiprocessor has three such teams, or two passes take less time
-    const auto r = shape(false, std::max(scratch_limit, scratch_of_teams<Exec>() / 3));
+    // a multiprocessor has two such teams, or two passes take less time
+    const auto r = shape(false, std::max(scratch_limit, scratch_of_teams<Exec>() / 2));
     return W == 1 && r.lanes <= 128 ? r : shape(false, scratch_limit);
   }
   OnChipShape<T, W> largest(bool interleaved) const {
