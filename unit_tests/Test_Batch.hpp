@@ -31,8 +31,9 @@ void expect_solved(const Batch<T>& batch, const Options& options, Layout layout,
 
 /// Around the rows of a partition, of a team of threads and of its scratch on a device, and of a
 /// tile on a host.
-constexpr std::int64_t sizes[] = {1,  2,  3,  4,   5,   15,  16,  17,  18,  33,  34,   35,   67,
-                                  68, 69, 70, 100, 135, 136, 137, 272, 543, 544, 1087, 1088, 1089};
+constexpr std::int64_t sizes[] = {1,   2,   3,   4,   5,   15,  16,   17,   18,  27,  28,
+                                  33,  34,  35,  54,  55,  67,  68,   69,   70,  100, 109,
+                                  135, 136, 137, 272, 543, 544, 1087, 1088, 1089};
 
 TEST(TEST_CATEGORY, batch_sizes) {
   for (const std::int64_t n : sizes)

@@ -194,11 +194,12 @@ inline HostSystem<1> laplacian(int n, const std::function<T(int)>& diagonal) {
   return {n, [&](int i, int j) { return j == 0 ? diagonal(i) : T(-1); }};
 }
 const auto stable = Trikkos::Options{}.algorithm(Trikkos::Algorithm::segmented);
-constexpr int watched_sizes[] = {1, 2, 3, 4, 5, 16, 17, 18, 33, 34, 35, 64, 68, 100, 136, 137, 272};
+constexpr int watched_sizes[] = {1,  2,  3,  4,  5,  16, 17,  18,  27,  28,  33,
+                                 34, 35, 54, 55, 64, 68, 100, 109, 136, 137, 272};
 
 TEST(TEST_CATEGORY, device_kernels_on_chip) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {2, 3, 7, 14, 15, 16, 17, 18, 33, 64}) {
+  for (const int n : {2, 3, 7, 14, 15, 16, 17, 18, 27, 28, 33, 54, 55, 64}) {
     expect_solved<Impl::DeviceSystems<T, Exec, Carry>, 1>(n);
     expect_solved<Impl::OnChip<T, Exec, Carry>, 1>(n, 0);
   }
@@ -313,7 +314,7 @@ TEST(TEST_CATEGORY, device_kernels_find_bad_dominant_systems) {
       }
   }
 }
-// 16, 8 and 4 systems a team; and partitions of 15 and 17 rows, where there is scratch for these.
+// 16, 8 and 4 systems a team; and partitions of 13 to 27 rows, where there is scratch for these.
 TEST(TEST_CATEGORY, device_kernels_interleaved) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   std::vector<int> sizes = {52, 100, 207};

@@ -99,8 +99,9 @@ class OnChip {
   }
 
  private:
-  OnChipShape<T, W> shape(bool interleaved, int granted) const {
-    return {m_n, interleaved, granted, Elimination::default_row_multiple, m_exactly};
+  OnChipShape<T, W> shape(bool interleaved, int granted,
+                          int most_rows = OnChipShape<T, W>::longest) const {
+    return {m_n, interleaved, granted, Elimination::default_row_multiple, m_exactly, most_rows};
   }
   /// Interleaved ones in a team of which a multiprocessor has two, and so loads one while it solves
   /// the other.
@@ -115,8 +116,11 @@ class OnChip {
     const auto r = shape(false, std::max(scratch_limit, scratch_of_teams<Exec>() / 2));
     return W == 1 && r.lanes <= 128 ? r : shape(false, scratch_limit);
   }
+  /// Where nothing else solves contiguous ones.
   OnChipShape<T, W> largest(bool interleaved) const {
-    return shape(interleaved, scratch_of_teams<Exec>());
+    using Shape = OnChipShape<T, W>;
+    return shape(interleaved, scratch_of_teams<Exec>(),
+                 interleaved ? Shape::longest : Shape::longest_chunk);
   }
   template <OnChipPhase Phase, class Matrices>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
@@ -151,14 +155,14 @@ class OnChip {
   void launch_known(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
                     const PackedSegments<T, W>& segments, const PackedBounds<T, W>& bounds,
                     const Gated&... gated) const {
-    constexpr int longest = OnChipShape<T, W>::longest;
+    constexpr int known = OnChipShape<T, W>::known_rows;
     using Kernel = SolveOnChip<T, Elimination, Interleaved, Matrices, 0, Phase, Apart>;
     // interleaved doubles gain a tenth, floats lose 5 %
     constexpr bool is_known = Interleaved ? Apart > 0 && sizeof(T) == 8 : true;
     if constexpr (Kernel::pads && Kernel::keeps && is_known && !ComputedMatrices<Matrices>)
-      if (shape(Interleaved).rows == longest && !problem.A.first.periodic)
-        return launch<Phase, Interleaved, longest, Apart, InStep>(exec, label, problem, segments,
-                                                                  bounds, gated...);
+      if (shape(Interleaved).rows == known && !problem.A.first.periodic)
+        return launch<Phase, Interleaved, known, Apart, InStep>(exec, label, problem, segments,
+                                                                bounds, gated...);
     launch<Phase, Interleaved, 0, Apart, InStep>(exec, label, problem, segments, bounds, gated...);
   }
   template <OnChipPhase Phase, bool Interleaved, int Rows, int Apart, bool InStep = false,
@@ -181,7 +185,7 @@ class OnChip {
   template <class Matrices>
   void launch_watched(const Exec& exec, const char* label,
                       const Problem<T, W, Matrices>& problem) const {
-    constexpr int longest = OnChipShape<T, W>::longest;
+    constexpr int known = OnChipShape<T, W>::known_rows;
     const auto launch_for = [&]<int Rows, bool InStep>() {
       using Kernel = SolveWatchedOnChip<T, Elimination, Matrices, Rows, InStep>;
       OnChipShape<T, W> shape = this->shape(false).with_marks();
@@ -197,8 +201,8 @@ class OnChip {
         if (are_to_be_in_step(problem)) return launch_for.template operator()<Rows, true>();
       launch_for.template operator()<Rows, false>();
     };
-    if (!ComputedMatrices<Matrices> && shape(false).rows == longest)
-      launch_of.template operator()<longest>();
+    if (!ComputedMatrices<Matrices> && shape(false).rows == known)
+      launch_of.template operator()<known>();
     else
       launch_of.template operator()<0>();
   }

@@ -19,22 +19,26 @@ template <class T, int W = 1>
 struct OnChipShape {
   static constexpr int bands = 2 * W + 2;  // of the matrix, and b
   static constexpr int each = std::max<int>(staging_alignment / sizeof(T), 1);  // a wide word
-  static constexpr int default_lanes = 64, most_lanes = 256, longest = 17, warp = 32;
+  static constexpr int default_lanes = 64, most_lanes = 256, warp = 32;
+  /// Rows of partitions, and of chunks: as few threads as that takes, a power of two, as the tree
+  /// costs more than rows do. With W > 1 partitions of more leave too few threads.
+  static constexpr int longest = W == 1 ? 27 : 17, longest_chunk = W == 1 ? 27 : 29;
+  static constexpr int known_rows = 17;  // to compilers
 
   int n = 0, rows = 0, lanes = 0, levels = 0;  // no lanes: a team cannot hold a system
   int in_rows = 0;  // words of a slot of the tree that take the place of rows
   int gap = 0;      // words behind the last partition of contiguous systems
   bool has_marks = false;
 
-  /// In so many bytes of scratch; with partitions of a multiple of `multiple` rows, or of so many
-  /// rows exactly, if any.
+  /// In so many bytes of scratch; with partitions of a multiple of `multiple` rows and at most
+  /// `most_rows`, or of so many rows exactly, if any.
   OnChipShape(std::int64_t n_, bool interleaved, int granted, int multiple,
-              std::int64_t exactly = 0) {
+              std::int64_t exactly = 0, int most_rows = longest) {
     if (n_ < 1 || n_ > granted) return;
     n = static_cast<int>(n_);
     levels = n > 1 ? 1 : 0;
     const auto partition = [&] { return (n + partitions() - 1) / partitions(); };
-    const std::int64_t most = exactly > 0 ? exactly : longest;
+    const std::int64_t most = exactly > 0 ? exactly : most_rows;
     while (partition() > most && partitions() < most_lanes) ++levels;
     // an odd number of multiples: threads that read rows a power of two apart compete for banks
     rows = exactly > 0 ? static_cast<int>(exactly)
@@ -44,7 +48,7 @@ struct OnChipShape {
     constexpr int line = 128 / sizeof(T);
     if (interleaved) lanes = std::clamp(line * partitions(), default_lanes, most_lanes);
     while (!fits(granted) && systems() > 1) lanes /= 2;
-    if (!fits(granted) || partition() > most || rows >= longest + multiple || rows < 2) lanes = 0;
+    if (!fits(granted) || partition() > most || rows >= most_rows + multiple || rows < 2) lanes = 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION int partitions() const { return 1 << levels; }
   KOKKOS_FORCEINLINE_FUNCTION int systems() const { return lanes >> levels; }
@@ -95,7 +99,7 @@ struct OnChipShape {
     return r;
   }
 
-  /// A chunk of up to 17 rows a thread, an odd number, and a word for each system: the tree of
+  /// A chunk of some rows a thread, an odd number, and a word for each system: the tree of
   /// separators takes the place of rows.
   static OnChipShape chunks(std::int64_t n_, int granted) {
     OnChipShape r;
@@ -103,7 +107,7 @@ struct OnChipShape {
     r.n = static_cast<int>(n_);
     r.has_marks = true;
     while (sizeof(T) << r.levels < staging_alignment) ++r.levels;  // so that systems are aligned
-    while (((r.n - 1) >> r.levels) + 1 > longest) ++r.levels;
+    while (((r.n - 1) >> r.levels) + 1 > longest_chunk) ++r.levels;
     r.rows = std::max(((r.n - 1) >> r.levels) + 1, 2 * W) | 1;
     r.in_rows = MergeNode<T, W>::words;
     r.lanes = std::max(warp, r.partitions());

@@ -181,9 +181,13 @@ struct LoneRow {
   }
 };
 
-/// Loops over an array in registers leave none.
+/// Loops over an array in registers leave none, and go to its end.
 template <class Spare>
 inline constexpr int unrolled = std::is_array_v<Spare> ? std::extent_v<Spare> : 1;
+template <class Spare>
+KOKKOS_FORCEINLINE_FUNCTION constexpr int steps(int m) {
+  return std::is_array_v<Spare> ? unrolled<Spare> : m;
+}
 
 /// The elimination of `segmented`.
 struct OrthogonalCarry {
@@ -253,7 +257,8 @@ struct OrthogonalCarry {
     Segment<V> s = start_segment(e0, e1);
     if (m < 2) s = m == 1 ? single_row_segment(e0) : identity_segment<V>();
     TRIKKOS_UNROLL(unrolled<Spare>)
-    for (int k = 2; k < m; ++k) {
+    for (int k = 2; k < steps<Spare>(m); ++k) {
+      if (k >= m) continue;
       const PivotRow<V> row = carry(s, rows.inner_equation(k));
       rows.keep_pivot(k, row);
       spare[k] = row.u;
@@ -267,7 +272,8 @@ struct OrthogonalCarry {
     V next = bounds.last, after = bounds.next;
     Real<V> probe = finite_probe(bounds.first) + finite_probe(next);
     TRIKKOS_UNROLL(unrolled<Spare>)
-    for (int k = m - 1; k >= 2; --k) {
+    for (int k = steps<Spare>(m) - 1; k >= 2; --k) {
+      if (k >= m) continue;
       const PivotRow<V> row = rows.kept_pivot(k);
       const V outer = fused(-row.l, bounds.prev, fused(-spare[k], bounds.first, row.f));
       const V v = fused(-row.r, after, fused(-row.q, next, outer));
