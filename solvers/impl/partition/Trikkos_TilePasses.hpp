@@ -19,15 +19,15 @@
 
 namespace Trikkos::Impl {
 
-/// Whether rows 1 x = 0 make partitions complete.
+/// Whether rows 1 x = 0 make partitions complete. All do, if they may, however rows are copied: the
+/// bits of a solution depend on where partitions end.
 template <class Elimination, class Matrices>
 inline constexpr bool pads_v = requires {
   requires Elimination::pads;
 }
 &&!requires { requires Matrices::is_part; };
 
-/// Whether partitions are halves that meet in pairs, in place of a tree in each tile. Rows complete
-/// them always, if they may: the bits of a solution depend on where halves begin.
+/// Whether partitions are halves that meet in pairs, in place of a tree in each tile.
 template <int W>
 inline constexpr bool in_halves = W > 1;
 
@@ -82,7 +82,6 @@ struct ReduceTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
   static constexpr int registers_for = max_tile_lanes;
-  static constexpr bool pads = (Rows > 0 || Bulk || in_halves<W>)&&pads_v<Elimination, Matrices>;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
@@ -108,7 +107,8 @@ struct ReduceTiles {
     T* const work = problem.storage + system * layout.words;
     if (tile == 0) layout.arrivals(work).reset(t, shape.lanes());
     staging.wait();
-    const bool whole = staged.template complete<pads>(member, problem, system);
+    const bool whole =
+        staged.template complete<pads_v<Elimination, Matrices>>(member, problem, system);
     Segment<T, W> s = Rows > 0 && whole
                           ? reduce_partition(t, staged.template rows<Rows>(t, problem))
                           : reduce_partition(t, staged.rows(t, problem, whole));
@@ -145,7 +145,6 @@ template <class T, class Elimination, int Rows, class Matrices, bool Bulk = fals
 struct SubstituteTiles {
   static constexpr int W = Elimination::half_bandwidth;
   using Node = MergeNode<T, W>;
-  static constexpr bool pads = (Rows > 0 || Bulk || in_halves<W>)&&pads_v<Elimination, Matrices>;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
@@ -186,7 +185,8 @@ struct SubstituteTiles {
     Bounds<T, W> bounds;
     if (!is_early) bounds = read();
     staging.wait();
-    const bool whole = staged.template complete<pads>(member, problem, system);
+    const bool whole =
+        staged.template complete<pads_v<Elimination, Matrices>>(member, problem, system);
 
     const auto late = [&] { return is_early ? read() : bounds; };
     const Findings<T> found = substitute(member, staged, whole, late);
@@ -298,7 +298,9 @@ struct SubstituteTiles {
           member, SegmentArray<T, W>{staged.nodes(), lanes}, lanes, shape.levels(),
           elimination.reduce(rows), [](int, const Node&) {}, 1, check);
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_padded() const { return pads && !problem.A.first.periodic; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_padded() const {
+    return pads_v<Elimination, Matrices> && !problem.A.first.periodic;
+  }
   KOKKOS_FORCEINLINE_FUNCTION int length(int t, const Tile& staged) const {
     return is_padded() ? shape.rows() : staged.length(t, problem.n());
   }
