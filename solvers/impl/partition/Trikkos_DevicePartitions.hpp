@@ -152,7 +152,7 @@ class DevicePartitions {
       return {Default::lanes, default_rows(shape.n, shape.count), Default::levels};
     return tile_shape<T, W>(Elimination::template rows_in_tile<T>(
                                 std::min(partition_size, std::max<std::int64_t>(shape.n, 2))),
-                            /*more_bands=*/keeps_pivot_rows<Elimination, T>);
+                            /*more_bands=*/keeps_pivot_rows<Elimination, T, T*>);
   }
   /// Of many systems whose last tiles would be most of the work, so that tiles are full.
   static int default_rows(std::int64_t n, std::int64_t systems) {

@@ -31,11 +31,11 @@ inline constexpr bool pads_v = requires {
 template <int W>
 inline constexpr bool in_halves = W > 1;
 
-/// Whether rows make way for their pivot rows, so that the second pass eliminates them once. Of
-/// these, a word finds no place there.
-template <class Elimination, class T>
+/// Whether rows make way for their pivot rows, so that the second pass eliminates them once. Words
+/// of these that find no place there go to `Spare`: an array in registers, or memory.
+template <class Elimination, class T, class Spare>
 inline constexpr bool keeps_pivot_rows = requires(
-    const Elimination& e, const StagedRows<T, 1, Elimination::half_bandwidth>& rows, T*& spare) {
+    const Elimination& e, const StagedRows<T, 1, Elimination::half_bandwidth>& rows, Spare& spare) {
   e.reduce(rows, spare);
 };
 
@@ -157,7 +157,8 @@ struct SubstituteTiles {
 
   static constexpr int on_multiprocessor = sizeof(T) == 4 ? 8 : 6;  // teams, by scratch
 
-  static constexpr bool keeps = keeps_pivot_rows<Elimination, T>;
+  using Spare = std::conditional_t<Rows == 0, T*, T[Rows == 0 ? 1 : Rows]>;
+  static constexpr bool keeps = keeps_pivot_rows<Elimination, T, Spare>;
   /// So many threads: else registers are hoarded, and fewer teams run than scratch has room for.
   static constexpr int registers_for = keeps && W == 1 && sizeof(T) == 8 ? 384 : max_tile_lanes;
 
@@ -210,7 +211,6 @@ struct SubstituteTiles {
 
  private:
   using Tile = StagedTile<T, Rows, W, Bulk>;
-  using Spare = std::conditional_t<Rows == 0, T*, T[Rows == 0 ? 1 : Rows]>;
 
   static KOKKOS_INLINE_FUNCTION int spare_offset(const TileShape<T, Rows, W>& shape) {
     return (2 * W + 2) * shape.band_words() + shape.node_words();
