@@ -344,6 +344,30 @@ TEST(TEST_CATEGORY, device_kernels_in_tiles) {
        {tile - 1, tile, tile + 1, tile + partition, tile + segment, 2 * tile - 1, 2 * tile})
     expect_solved<Impl::DevicePartitions<T, Exec, Carry>, 1>(n);
 }
+// Partitions of any size, whose rows are copied in bulk, or a word at a time: the same bits.
+TEST(TEST_CATEGORY, device_kernels_of_any_partition) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int rows : {2, 5, 8, 9, 14, 40})
+    for (const int n : {3, 575, 700, 1300}) {
+      SCOPED_TRACE(std::to_string(n) + " rows, partitions of " + std::to_string(rows));
+      const Impl::DevicePartitions<T, Exec, Carry> solver(Impl::Shape{n, 1, 1},
+                                                          Trikkos::Options{}.partition_size(rows));
+      auto A = random_system<1>(n);
+      const Answer in_bulk = solve_with(solver, A), in_words = solve_with(solver, A, 3);
+      EXPECT_TRUE(in_bulk.status.ok()) << in_bulk.status.why();
+      EXPECT_LE(A.backward_error(in_bulk.x), 8 * std::numeric_limits<T>::epsilon());
+      EXPECT_EQ(in_bulk.x, in_words.x);
+      for (const int bad : {0, n / 2, n - 1}) {
+        auto singular = A;
+        singular.set_row(bad, 0);
+        for (const int stride : {1, 3}) {
+          const Answer found = solve_with(solver, singular, stride);
+          EXPECT_EQ(found.status.reason, Reason::singular);
+          EXPECT_EQ(found.status.row, bad);
+        }
+      }
+    }
+}
 // A coarse tree of one group, and of two levels, each with a singular system, too.
 TEST(TEST_CATEGORY, device_kernels_in_many_tiles) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
