@@ -42,6 +42,11 @@ TEST(TEST_CATEGORY, batch_sizes) {
         for (const Layout layout : {Layout::left, Layout::right})
           expect_solved(make_batch<double>(Gallery::uniform, count, n, boundary), Options{}, layout,
                         layout);
+  for (const std::int64_t n :
+       {2176, 3200, 3201})  // that a device still solves on chip, or not any more
+    for (const auto boundary : {Boundary::open, Boundary::periodic})
+      expect_solved(make_batch<double>(Gallery::uniform, 3, n, boundary), Options{}, Layout::right,
+                    Layout::right);
   // few long ones, and as many as a host's threads do not share
   for (const std::int64_t count : {9, 70})
     for (const auto boundary : {Boundary::open, Boundary::periodic})
