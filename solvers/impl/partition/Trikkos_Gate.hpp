@@ -271,7 +271,7 @@ struct OnlyDecided {
   int league(int teams) const { return teams; }
 };
 
-/// The same behind a gate.
+/// `launch_teams` of a kernel behind a gate.
 template <int most_threads, class Exec, class Kernel, class Gate>
 void launch_teams(const Exec& exec, const std::string& label, League league, const Kernel& kernel,
                   const Gate& gate) {

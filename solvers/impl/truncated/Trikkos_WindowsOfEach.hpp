@@ -9,8 +9,8 @@
 #include <impl/truncated/Trikkos_LookFirst.hpp>
 
 /// \file
-/// `truncated` for many systems on a device, one behind the other. Each is judged by itself, so
-/// that what becomes of it does not depend on its neighbours.
+/// `truncated` and `automatic` for one system on a device, or many that lie one behind the other:
+/// each is judged by itself, so that what becomes of it does not depend on its neighbours.
 
 namespace Trikkos::Impl {
 
