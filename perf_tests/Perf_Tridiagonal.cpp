@@ -69,7 +69,7 @@ void add_partition_sizes(Harness& harness) {
   const Case c{Gallery::uniform, harness.sizes({Perf::on_host ? 1 << 22 : 1 << 25}).front()};
   const auto rows = Perf::on_host
                         ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512, 1024, 4096, 16384}
-                        : std::vector<std::int64_t>{7, 11, 13, 15, 17, 21, 31, 63};
+                        : std::vector<std::int64_t>{7, 8, 11, 13, 15, 31, 64};
   for (const std::int64_t r : rows) {
     add_trikkos<double>(
         harness,
