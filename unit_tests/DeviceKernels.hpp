@@ -31,7 +31,7 @@ using T = float;
 /// Rows of `segmented` on a device: of a partition, of a segment that leaves a tile, of a tile; and
 /// of the groups of `truncated`, from one window to the next, and of a system with one of them.
 constexpr int partition = Impl::OrthogonalCarry::device_rows<T>, segment = 16 * partition,
-              tile = 64 * partition, group = 4 * partition, step = tile - 2 * group,
+              tile = 64 * partition, group = 4 * partition, window_step = tile - 2 * group,
               one_window = tile - group;
 using Reason = Trikkos::Status::Reason;
 

@@ -422,8 +422,9 @@ TEST(TEST_CATEGORY, device_kernels_of_windows) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   using Kokkos::abs;
   for (const int n :
-       {step + 1, one_window - 1, one_window, one_window + 1, tile, one_window + step - 1,
-        one_window + step, one_window + step + 1, tile + step, one_window + 2 * step + 1})
+       {window_step + 1, one_window - 1, one_window, one_window + 1, tile,
+        one_window + window_step - 1, one_window + window_step, one_window + window_step + 1,
+        tile + window_step, one_window + 2 * window_step + 1})
     for (const int stride : {1, 3})
       for (const double dominance : {1., 1.2, 2., 1e4}) {
         SCOPED_TRACE(std::to_string(n) + " rows, stride " + std::to_string(stride) +

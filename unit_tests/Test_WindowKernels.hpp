@@ -78,8 +78,9 @@ inline HostSystem<1> dominant_but_for_a_piece(int n, int seed, int first) {
   return A;
 }
 /// Of two windows, of two full ones, of three and four, and what is left over for the last.
-constexpr int window_sizes[] = {one_window + 4, one_window + step, one_window + step + 1,
-                                one_window + step + 260, one_window + 2 * step + 121};
+constexpr int window_sizes[] = {one_window + 4, one_window + window_step,
+                                one_window + window_step + 1, one_window + window_step + 260,
+                                one_window + 2 * window_step + 121};
 
 TEST(TEST_CATEGORY, windows_of_each_judge_each_system) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
@@ -129,7 +130,7 @@ TEST(TEST_CATEGORY, windows_of_each_find_bad_systems) {
     std::vector<HostSystem<1>> good;
     for (int k = 0; k < 4; ++k) good.push_back(dominant_rows(n, k));
     const auto known = solve_each(good, true, placings[0]).answers.x;
-    for (const int bad : {0, 2, n / 2, step + 10, n - 1})
+    for (const int bad : {0, 2, n / 2, window_step + 10, n - 1})
       for (const auto& [reason, spoil] : kinds) {
         SCOPED_TRACE(std::to_string(n) + " rows, bad row " + std::to_string(bad));
         auto systems = good;

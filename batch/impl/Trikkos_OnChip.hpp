@@ -118,9 +118,8 @@ class OnChip {
   }
   /// Where nothing else solves contiguous ones.
   OnChipShape<T, W> largest(bool interleaved) const {
-    using Shape = OnChipShape<T, W>;
     return shape(interleaved, scratch_of_teams<Exec>(),
-                 interleaved ? Shape::longest : Shape::longest_chunk);
+                 interleaved ? OnChipShape<T, W>::longest : OnChipShape<T, W>::longest_chunk);
   }
   template <OnChipPhase Phase, class Matrices>
   void launch(const Exec& exec, const char* label, const Problem<T, W, Matrices>& problem,
