@@ -204,8 +204,8 @@ struct WindowsOrSegments {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int each = member.league_size() / static_cast<int>(window.problem.count());
-    const int rank = member.league_rank(), system = rank < each ? 0 : rank / each;
-    const int work = rank - system * each;
+    const auto [system, work] =
+        place_of_team(member.league_rank(), each, window.problem, /*together=*/false);
     wait_for_kernels_before(member);
     if (is_tried[system] != 0) {
       if (work < window.windows.count) window.solve(member, system, work);
