@@ -337,55 +337,6 @@ TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
   expect_unbroken<Impl::DeviceSystems<T, Exec, Carry>>(64);
   expect_unbroken<Impl::OnChip<T, Exec, Carry>>(33, 0);
 }
-// One partition, tile, and more of them; one row before and behind their ends.
-TEST(TEST_CATEGORY, device_kernels_in_tiles) {
-  TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n :
-       {tile - 1, tile, tile + 1, tile + partition, tile + segment, 2 * tile - 1, 2 * tile})
-    expect_solved<Impl::DevicePartitions<T, Exec, Carry>, 1>(n);
-}
-// Partitions of any size, whose rows are copied in bulk, or a word at a time: the same bits.
-TEST(TEST_CATEGORY, device_kernels_of_any_partition) {
-  TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int rows : {2, 5, 8, 9, 14, 40})
-    for (const int n : {3, 575, 700, 1300}) {
-      SCOPED_TRACE(std::to_string(n) + " rows, partitions of " + std::to_string(rows));
-      const Impl::DevicePartitions<T, Exec, Carry> solver(Impl::Shape{n, 1, 1},
-                                                          Trikkos::Options{}.partition_size(rows));
-      auto A = random_system<1>(n);
-      const Answer in_bulk = solve_with(solver, A), in_words = solve_with(solver, A, 3);
-      EXPECT_TRUE(in_bulk.status.ok()) << in_bulk.status.why();
-      EXPECT_LE(A.backward_error(in_bulk.x), 8 * std::numeric_limits<T>::epsilon());
-      EXPECT_EQ(in_bulk.x, in_words.x);
-      for (const int bad : {0, n / 2, n - 1}) {
-        auto singular = A;
-        singular.set_row(bad, 0);
-        for (const int stride : {1, 3}) {
-          const Answer found = solve_with(solver, singular, stride);
-          EXPECT_EQ(found.status.reason, Reason::singular);
-          EXPECT_EQ(found.status.row, bad);
-        }
-      }
-    }
-}
-// A coarse tree of one group, and of two levels, each with a singular system, too.
-TEST(TEST_CATEGORY, device_kernels_in_many_tiles) {
-  TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {125 * segment, 512 * segment, 512 * segment + 1}) {
-    if (Impl::is_host_v<Exec> && n > 128 * segment) break;  // whose teams are of 64 threads
-    SCOPED_TRACE(n);
-    const Impl::DevicePartitions<T, Exec, Carry> solver(Impl::Shape{n, 1, 1}, Trikkos::Options{});
-    auto A = random_system<1>(n);
-    const Answer good = solve_with(solver, A);
-    EXPECT_TRUE(good.status.ok()) << good.status.why();
-    EXPECT_LE(A.backward_error(good.x), 8 * std::numeric_limits<T>::epsilon());
-    const int bad = n / segment * (segment / 2) - 1;  // the last row below a merge
-    A.set_row(bad, 0);
-    const Answer singular = solve_with(solver, A);
-    EXPECT_EQ(singular.status.reason, Reason::singular);
-    EXPECT_EQ(singular.status.row, bad);
-  }
-}
 // Blocks on chip, one a team or many, and of one row.
 TEST(TEST_CATEGORY, device_kernels_of_blocks) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
@@ -397,25 +348,6 @@ TEST(TEST_CATEGORY, device_kernels_of_blocks) {
       expect_solved_in_blocks(first, count, true);
   }
   expect_solved_in_blocks({0, 40, 1040, 1041}, 2, false);
-}
-// Without a coupling at each seam of a tile, and where nothing but pivoting helps.
-TEST(TEST_CATEGORY, device_kernels_at_seams) {
-  TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {tile + 40, 2 * tile - 120})
-    for (const int where : {tile - 3, tile - 2, tile - 1, tile, tile + 1}) {
-      SCOPED_TRACE(std::to_string(n) + " rows, cut behind row " + std::to_string(where));
-      const Impl::DevicePartitions<T, Exec, Carry> solver(Impl::Shape{n, 1, 1}, Trikkos::Options{});
-      for (const T diagonal : {T(0), T(1)}) {  // tridiag(-1, 1, 1), and without a diagonal
-        HostSystem<1> A(n, [&](int i, int j) {
-          const bool is_cut = (i == where && j == 1) || (i == where + 1 && j == -1);
-          return is_cut ? T(0) : j == 0 ? diagonal : T(j);
-        });
-        if (diagonal == 0 && where % 2 == 0) continue;  // halves are odd, and singular
-        const Answer found = solve_with(solver, A);
-        EXPECT_TRUE(found.status.ok()) << found.status.why();
-        EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
-      }
-    }
 }
 // What `truncated` promises: where it accepts its windows, every row is solved.
 TEST(TEST_CATEGORY, device_kernels_of_windows) {

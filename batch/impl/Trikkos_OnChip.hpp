@@ -249,7 +249,7 @@ class DeviceSystems {
                                    m_on_chip.fits() ? 1 : m_passes.at_least()});
   }
   /// So many systems of one matrix are better solved at a time: it is read once for all.
-  static constexpr std::int64_t at_once = 8;
+  static constexpr std::int64_t at_once = 32;
   /// Matrices are read once anyway.
   bool is_one_pass() const { return m_on_chip.fits(); }
   /// Where they are read twice.

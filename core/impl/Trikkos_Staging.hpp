@@ -264,18 +264,26 @@ class Staging {
     team.team_barrier();
   }
 
-  /// A run that bulk copies are for, as below. All threads call it.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION static void store_run(const Member& member, T* to, T* from,
-                                                    int words) {
+  /// Runs that bulk copies are for, as below. `start_all(start)`, by one thread where there are
+  /// such copies, calls start(to, from, words) for each. All threads call it.
+  template <class T, class F>
+  KOKKOS_FORCEINLINE_FUNCTION static void store_by_one(const Member& member, const F& start_all) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     member.team_barrier();
-    if (member.team_rank() == 0) start_store(to, from, static_cast<unsigned>(sizeof(T)) * words);
+    if (member.team_rank() == 0)
+      start_all([](T* to, T* from, int words) {
+        start_store(to, from, static_cast<unsigned>(sizeof(T)) * words);
+      });
     finish_stores();
 #else
-    store(member, Runs<T>{from, to, 1, words, 0, 0});
+    start_all([&](T* to, T* from, int words) { store(member, Runs<T>{from, to, 1, words, 0, 0}); });
 #endif
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void store_run(const Member& member, T* to, T* from,
+                                                    int words) {
+    store_by_one<T>(member, [&](const auto& start) { start(to, from, words); });
   }
   /// Scratch, written before by any thread and not any more, to memory. All threads call it.
   template <bool wide = false, int bulk = long_run, class T>

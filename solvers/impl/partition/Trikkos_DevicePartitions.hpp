@@ -20,7 +20,8 @@
 /// elimination and tree with the values around each segment known.
 ///
 /// Traffic: 2W + 2 words a row read in the first pass, as many read and 1 written in the second,
-/// and for W = 1 10 words a segment of `partition_size << levels` rows.
+/// and for W = 1 10 words a segment of `partition_size << levels` rows. Of systems with one matrix
+/// a thread of `segmented` eliminates a few at a time, its coefficients once for all of them.
 
 namespace Trikkos::Impl {
 
@@ -171,39 +172,57 @@ class DevicePartitions {
             std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis};
   }
 
-  template <template <class, class, int, class, bool> class Tiles, class Matrices, class Gate>
+  template <template <class, class, int, class, bool, int> class Tiles, class Matrices, class Gate>
   void launch(const Exec& exec, const char* phase, const Problem<T, W, Matrices>& problem,
               const Gate& gate) const {
-    with_kernel<Tiles>(problem, [&](const auto& kernel) { launch(exec, phase, kernel, gate); });
+    const auto launch_it = [&](const auto& kernel) { launch(exec, phase, kernel, gate); };
+    if constexpr (std::is_base_of_v<Always, Gate> && std::is_same_v<Matrices, Systems<T, W>> &&
+                  requires { Elimination::systems_at_once; })
+      if (is_default(problem) && solves_together(problem)) {
+        constexpr int most = Elimination::systems_at_once;
+        using Kernel = Tiles<T, Elimination, rows_by_default, Matrices, false, most>;
+        if (problem.count() > 2 &&
+            Kernel::scratch_bytes({}) <= static_cast<std::size_t>(scratch_of_teams<Exec>()))
+          return with_tile<Tiles, most>(problem, default_tile(), launch_it);
+        return with_tile<Tiles, 2>(problem, default_tile(), launch_it);
+      }
+    with_kernel<Tiles>(problem, launch_it);
   }
   /// The default shape is a type of its own, and so are its tiles where all is moved in bulk.
-  template <template <class, class, int, class, bool> class Tiles, class Matrices, class F>
+  template <template <class, class, int, class, bool, int> class Tiles, class Matrices, class F>
   void with_kernel(const Problem<T, W, Matrices>& problem, const F& f) const {
-    constexpr int rows = Elimination::template device_rows<T>;
-    const auto with = [&]<int Rows, bool Bulk>(const TileShape<T, Rows, W>& tile,
-                                               std::bool_constant<Bulk>) {
-      f(Tiles<T, Elimination, Rows, Matrices, Bulk>{problem,
-                                                    {},
-                                                    tile,
-                                                    m_layout,
-                                                    can_load_in_bulk(problem, m_tile),
-                                                    solves_together(problem)});
-    };
-    const bool is_default = m_tile.m_rows == rows && m_tile.m_lanes == DefaultTile<T, W>::lanes &&
-                            problem.A.first.scale_rows;
-    if constexpr (pads_v<Elimination, Matrices> && !ComputedMatrices<Matrices>)
-      if (moves_in_bulk(problem, m_tile)) {
-        if (is_default) return with(TileShape<T, rows, W>{}, std::true_type());
-        return with(m_tile, std::true_type());
-      }
-    if (is_default)
-      with(TileShape<T, rows, W>{}, std::false_type());
+    if (is_default(problem))
+      with_tile<Tiles, 1>(problem, default_tile(), f);
     else
-      with(m_tile, std::false_type());
+      with_tile<Tiles, 1>(problem, m_tile, f);
+  }
+  template <template <class, class, int, class, bool, int> class Tiles, int K, class Matrices,
+            int Rows, class F>
+  void with_tile(const Problem<T, W, Matrices>& problem, const TileShape<T, Rows, W>& tile,
+                 const F& f) const {
+    const auto with = [&]<bool Bulk>(std::bool_constant<Bulk>) {
+      f(Tiles<T, Elimination, Rows, Matrices, Bulk, K>{problem,
+                                                       {},
+                                                       {tile.m_lanes, tile.m_rows, tile.m_levels},
+                                                       m_layout,
+                                                       can_load_in_bulk(problem, m_tile),
+                                                       solves_together(problem)});
+    };
+    if constexpr (pads_v<Elimination, Matrices> && !ComputedMatrices<Matrices>)
+      if (moves_in_bulk(problem, m_tile)) return with(std::true_type());
+    with(std::false_type());
+  }
+  static constexpr int rows_by_default = Elimination::template device_rows<T>;
+  static TileShape<T, rows_by_default, W> default_tile() { return {}; }
+  template <class Matrices>
+  bool is_default(const Problem<T, W, Matrices>& problem) const {
+    return m_tile.m_rows == rows_by_default && m_tile.m_lanes == DefaultTile<T, W>::lanes &&
+           problem.A.first.scale_rows;
   }
   template <class Kernel, class Gate>
   void launch(const Exec& exec, const char* phase, Kernel kernel, const Gate& gate) const {
-    const int league = static_cast<int>(kernel.problem.count()) * tiles();
+    constexpr int at_once = Kernel::systems_at_once;
+    const int league = static_cast<int>((kernel.problem.count() + at_once - 1) / at_once) * tiles();
     if constexpr (Gate::overlaps && !Gate::waits_first && requires { kernel.early_teams; }) {
       const int at_a_time = Kernel::on_multiprocessor * overlapping_multiprocessors(exec);
       kernel.early_teams = league <= at_a_time ? league : at_a_time / 2;

@@ -19,50 +19,54 @@ namespace Trikkos::Impl {
 template <bool Scaled, class V>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge_rows(const Segment<V>& left, const Segment<V>& right,
                                                   MergeNode<V>& node, Real<V>& least) {
+  using C = Coefficient<V>;
   using R = Real<V>;
   const auto& [L1, L2] = left;
   const auto& [R1, R2] = right;
   R v1_scale = constant<R>(1), u2_scale = constant<R>(1);
 
   // v1, whose coefficients are those of L1, L2, R1, R2: A without it, then B, then E
-  V alpha = L1.p, beta = L2.p, gamma = R1.l, delta = R2.l;
+  C alpha = L1.p, beta = L2.p, gamma = R1.l, delta = R2.l;
   if constexpr (Scaled) v1_scale = scale_column(alpha, beta, gamma, delta);
   const auto a = rotation<Scaled>(alpha, beta);
-  const V Al = a.next(L1.l, L2.l), Au = a.next(L1.u, L2.u), Am = product(a.c, L2.q),
-          Af = a.next(L1.f, L2.f);
-  const V Pl = a.pivot(L1.l, L2.l), Pu = a.pivot(L1.u, L2.u), Pm = product(conjugate(a.s), L2.q),
-          Pf = a.pivot(L1.f, L2.f);
+  const C Al = a.next(L1.l, L2.l), Au = a.next(L1.u, L2.u), Am = product(a.c, L2.q);
+  const C Pl = a.pivot(L1.l, L2.l), Pu = a.pivot(L1.u, L2.u), Pm = product(conjugate(a.s), L2.q);
+  const auto Af = a.next(L1.f, L2.f), Pf = a.pivot(L1.f, L2.f);
   const auto b = rotation<Scaled>(a.p, gamma);
-  const V Bl = product(-b.s, Pl), Bu = product(-b.s, Pu), Bm = b.next(Pm, R1.u),
-          Bv = product(b.c, R1.p), Bf = b.next(Pf, R1.f);
-  const V Ql = product(conjugate(b.c), Pl), Qu = product(conjugate(b.c), Pu),
-          Qm = b.pivot(Pm, R1.u), Qv = product(conjugate(b.s), R1.p), Qf = b.pivot(Pf, R1.f);
+  const C Bl = product(-b.s, Pl), Bu = product(-b.s, Pu), Bm = b.next(Pm, R1.u),
+          Bv = product(b.c, R1.p);
+  const C Ql = product(conjugate(b.c), Pl), Qu = product(conjugate(b.c), Pu),
+          Qm = b.pivot(Pm, R1.u), Qv = product(conjugate(b.s), R1.p);
+  const auto Bf = b.next(Pf, R1.f), Qf = b.pivot(Pf, R1.f);
   const R v1_square = sum_of_squares(b.p, delta), v1_root = rough_root(v1_square);
-  const V ec = product(v1_root, b.p), es = product(v1_root, delta);
-  const V El = product(-es, Ql), Eu = product(-es, Qu),
+  const C ec = product(v1_root, b.p), es = product(v1_root, delta);
+  const C El = product(-es, Ql), Eu = product(-es, Qu),
           Em = difference_of_products(ec, R2.u, es, Qm),
-          Ev = difference_of_products(ec, R2.p, es, Qv), Er = product(ec, R2.q),
-          Ef = difference_of_products(ec, R2.f, es, Qf);
+          Ev = difference_of_products(ec, R2.p, es, Qv), Er = product(ec, R2.q);
+  const auto Ef = difference_of_products(ec, R2.f, es, Qf);
 
   // u2, whose coefficients are now those of A, B, E
-  V am = Am, bm = Bm, em = Em;
+  C am = Am, bm = Bm, em = Em;
   if constexpr (Scaled) u2_scale = scale_column(am, bm, em);
   const auto d = rotation<Scaled>(am, bm);
-  const V Sl = d.pivot(Al, Bl), Su = d.pivot(Au, Bu), Sv = product(conjugate(d.s), Bv),
-          Sf = d.pivot(Af, Bf);
+  const C Sl = d.pivot(Al, Bl), Su = d.pivot(Au, Bu), Sv = product(conjugate(d.s), Bv);
+  const auto Sf = d.pivot(Af, Bf);
   const R u2_square = sum_of_squares(d.p, em), u2_root = rough_root(u2_square);
-  const V gc = product(u2_root, d.p), gs = product(u2_root, em);
+  const C gc = product(u2_root, d.p), gs = product(u2_root, em);
 
   // the pivot rows, conj(p) Q + conj(delta) R2 of v1 and conj(p) S + conj(e) E of u2, divided by
   // their coefficients
   const R i1 = reciprocal(v1_square) * v1_scale, i2 = reciprocal(u2_square) * u2_scale;
-  const V q1 = product(i1, conjugate(b.p)), r1 = product(i1, conjugate(delta));
-  const V s2 = product(i2, conjugate(d.p)), e2 = product(i2, conjugate(em));
-  node = {{sum_of_products(s2, Sf, e2, Ef), sum_of_products(s2, Sl, e2, El),
-           sum_of_products(s2, Su, e2, Eu), sum_of_products(s2, Sv, e2, Ev), product(e2, Er),
-           sum_of_products(q1, Qf, r1, R2.f), product(q1, Ql), product(q1, Qu),
-           sum_of_products(q1, Qm, r1, R2.u), sum_of_products(q1, Qv, r1, R2.p),
+  const C q1 = product(i1, conjugate(b.p)), r1 = product(i1, conjugate(delta));
+  const C s2 = product(i2, conjugate(d.p)), e2 = product(i2, conjugate(em));
+  const auto u2 = sum_of_products(s2, Sf, e2, Ef), v1 = sum_of_products(q1, Qf, r1, R2.f);
+  node = {{column(u2, 0), sum_of_products(s2, Sl, e2, El), sum_of_products(s2, Su, e2, Eu),
+           sum_of_products(s2, Sv, e2, Ev), product(e2, Er), column(v1, 0), product(q1, Ql),
+           product(q1, Qu), sum_of_products(q1, Qm, r1, R2.u), sum_of_products(q1, Qv, r1, R2.p),
            product(r1, R2.q)}};
+  if constexpr (systems_of < V >> 1)  // the first of them once more
+    put_right_sides<V>(
+        [&](int k) -> auto& { return node.g[k]; }, 0, 5, 11, u2, v1);
   const R in_v1 = select(a.h2 < b.h2, a.h2, b.h2);
   least = select(d.h2 < in_v1, d.h2, in_v1);
   return {{d.next(Al, Bl), d.next(Au, Bu), product(d.c, Bv), d.next(Af, Bf)},

@@ -180,10 +180,12 @@ struct Rotation {
     r.p = r.pivot(alpha, beta);
     return r;
   }
-  KOKKOS_FORCEINLINE_FUNCTION V pivot(const V& a, const V& b) const {
+  template <class U>
+  KOKKOS_FORCEINLINE_FUNCTION U pivot(const U& a, const U& b) const {
     return sum_of_products(conjugate(c), a, conjugate(s), b);
   }
-  KOKKOS_FORCEINLINE_FUNCTION V next(const V& a, const V& b) const {
+  template <class U>
+  KOKKOS_FORCEINLINE_FUNCTION U next(const U& a, const U& b) const {
     return difference_of_products(c, b, s, a);
   }
 };

@@ -4,7 +4,7 @@
 #ifndef TRIKKOS_IMPL_SEGMENT_HPP
 #define TRIKKOS_IMPL_SEGMENT_HPP
 
-#include <impl/Trikkos_Scalar.hpp>
+#include <impl/partition/Trikkos_Columns.hpp>
 
 /// \file
 /// What a partition leaves once its inner unknowns are eliminated, and how the reduced system of
@@ -19,8 +19,8 @@
 /// (Trikkos_Merge.hpp) eliminates the two unknowns where they meet and is associative: segments
 /// merge in any tree (recursive SPIKE) or chain.
 ///
-/// V is a scalar or lanes of it. All this is for W = 1 diagonal on either side, and for more in
-/// Trikkos_WideSegment.hpp.
+/// V is a scalar, lanes of it, or stands for systems with one matrix (Trikkos_Columns.hpp). All
+/// this is for W = 1 diagonal on either side, and for more in Trikkos_WideSegment.hpp.
 
 namespace Trikkos::Impl {
 
@@ -29,13 +29,15 @@ template <class V, int W = 1>
 struct Equation;
 template <class V>
 struct Equation<V, 1> {
-  V a, b, c, d;
+  Coefficient<V> a, b, c;
+  Unknown<V> d;
 };
 
 /// l x_prev + u x_first + p x_k + q x_(k+1) = f
 template <class V>
 struct CarriedRow {
-  V l, u, p, q, f;
+  Coefficient<V> l, u, p, q;
+  Unknown<V> f;
 };
 
 /// Two rows that stand for a partition or for several merged ones: p belongs to its last unknown,
@@ -44,12 +46,40 @@ template <class V, int W = 1>
 struct Segment;
 template <class V>
 struct Segment<V, 1> {
-  static constexpr int words = 9;
+  static constexpr int words = 7 + 2 * systems_of<V>;
   struct Top {
-    V l, u, p, f;
+    Coefficient<V> l, u, p;
+    Unknown<V> f;
   } top;
   CarriedRow<V> bottom;
 };
+
+/// The right-hand sides of two rows among their words: the first and the second, and those of
+/// further systems in pairs from `more` on.
+template <class V, class Word>
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<Unknown<V>, Unknown<V>> right_sides(const Word& word,
+                                                                             int first, int second,
+                                                                             int more) {
+  const auto of_row = [&](int row) {
+    return columns_from<Unknown<V>>([&](int j) -> Coefficient<V> {
+      return word(j > 0 ? more + 2 * (j - 1) + row : row == 0 ? first : second);
+    });
+  };
+  return {of_row(0), of_row(1)};
+}
+template <class V, class Word>
+KOKKOS_FORCEINLINE_FUNCTION void put_right_sides(const Word& word, int first, int second, int more,
+                                                 const Unknown<V>& f, const Unknown<V>& g) {
+  word(first) = column(f, 0);
+  word(second) = column(g, 0);
+  if constexpr (systems_of < V >> 1) {
+    TRIKKOS_UNROLL(systems_of<V>)
+    for (int j = 1; j < systems_of<V>; ++j) {
+      word(more + 2 * (j - 1)) = column(f, j);
+      word(more + 2 * (j - 1) + 1) = column(g, j);
+    }
+  }
+}
 
 /// Scales the row by a power of two so that its largest coefficient is near 1: rounding errors are
 /// then small for every row by itself, and squares of coefficients neither overflow nor underflow.
@@ -75,14 +105,15 @@ struct Findings {
 /// A partition of no rows: u is x_next and v is x_prev, so its neighbours see each other.
 template <class V, int W = 1>
 requires(W == 1) KOKKOS_FORCEINLINE_FUNCTION Segment<V> identity_segment() {
-  const V zero = constant<V>(0), one = constant<V>(1);
-  return {{-one, zero, one, zero}, {zero, one, zero, -one, zero}};
+  const auto zero = constant<Coefficient<V>>(0), one = constant<Coefficient<V>>(1);
+  const Unknown<V> f = zero_unknown<V>();
+  return {{-one, zero, one, f}, {zero, one, zero, -one, f}};
 }
 
 template <class Mask, class V>
 KOKKOS_FORCEINLINE_FUNCTION void select_segment(const Mask& mask, Segment<V>& s,
                                                 const Segment<V>& other) {
-  const auto pick = [&](const V& yes, const V& no) { return select(mask, yes, no); };
+  const auto pick = [&](const auto& yes, const auto& no) { return select(mask, yes, no); };
   const auto& [A, B] = s;
   const auto& [C, D] = other;
   s = {{pick(C.l, A.l), pick(C.u, A.u), pick(C.p, A.p), pick(C.f, A.f)},
@@ -94,14 +125,16 @@ template <class V, int W = 1>
 struct BackRow;
 template <class V>
 struct BackRow<V, 1> {
-  V q, r, f;
+  Coefficient<V> q, r;
+  Unknown<V> f;
 };
 
 /// The same of an elimination that does not know the values around the partition yet:
 /// x_k = f - l x_prev - u x_first - q x_(k+1) - r x_(k+2).
 template <class V>
 struct PivotRow {
-  V l, u, q, r, f;
+  Coefficient<V> l, u, q, r;
+  Unknown<V> f;
 };
 
 /// What a merge leaves for the way down: the 2W unknowns where the segments met, the last first,
@@ -110,14 +143,14 @@ struct PivotRow {
 ///   v1 = g[5] - g[6] x_prev - g[7] u1 - g[8] u2 - g[9] v2 - g[10] x_next
 template <class T, int W = 1>
 struct MergeNode {
-  static constexpr int words = W * (10 * W + 1);
-  T g[words];
+  static constexpr int words = W * (10 * W + 2 * systems_of<T> - 1);
+  Coefficient<T> g[words];
 
   /// Where the k-th of these unknowns, from left to right, begins.
   static KOKKOS_FORCEINLINE_FUNCTION constexpr int start(int k) {
     return (2 * W - 1 - k) * (4 * W + 1) + (2 * W - 1 - k) * (2 * W - 2 - k) / 2;
   }
-  KOKKOS_FORCEINLINE_FUNCTION const T& operator()(int k) const { return g[k]; }
+  KOKKOS_FORCEINLINE_FUNCTION const Coefficient<T>& operator()(int k) const { return g[k]; }
   KOKKOS_FORCEINLINE_FUNCTION void put(int k, const T& v) { g[k] = v; }
 };
 
@@ -126,7 +159,7 @@ template <class V, int W = 1>
 struct Bounds;
 template <class V>
 struct Bounds<V, 1> {
-  V prev, first, last, next;
+  Unknown<V> prev, first, last, next;
 };
 /// From and to words in their order, word(k).
 template <class V, int W, class Word>
@@ -150,9 +183,12 @@ KOKKOS_FORCEINLINE_FUNCTION Real<V> finite_probe(const Bounds<V>& b) {
 /// The way down through a merge. `g(k)` yields the node's words; `b` becomes the bounds of the left
 /// or the right child; returned are those of the other child's near end, {v1, u2}.
 template <class T, class Words>
-KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<T, T> meeting_point(const Bounds<T>& b, const Words& g) {
-  const T u2 = g(0) - g(1) * b.prev - g(2) * b.first - g(3) * b.last - g(4) * b.next;
-  const T v1 = g(5) - g(6) * b.prev - g(7) * b.first - g(8) * u2 - g(9) * b.last - g(10) * b.next;
+KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<Unknown<T>, Unknown<T>> meeting_point(const Bounds<T>& b,
+                                                                               const Words& g) {
+  const auto [f2, f1] = right_sides<T>(g, 0, 5, 11);
+  const Unknown<T> u2 = f2 - g(1) * b.prev - g(2) * b.first - g(3) * b.last - g(4) * b.next;
+  const Unknown<T> v1 =
+      f1 - g(6) * b.prev - g(7) * b.first - g(8) * u2 - g(9) * b.last - g(10) * b.next;
   return {v1, u2};
 }
 template <class T, class Words>

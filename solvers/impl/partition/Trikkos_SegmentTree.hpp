@@ -17,11 +17,14 @@ namespace Trikkos::Impl {
 template <class T, class Word>
 KOKKOS_FORCEINLINE_FUNCTION void put_segment(const Word& word, std::int64_t slot,
                                              const Segment<T>& s) {
-  constexpr int words = Segment<T>::words;
-  const T w[words] = {s.top.l,    s.top.u,    s.top.p,    s.top.f,   s.bottom.l,
-                      s.bottom.u, s.bottom.p, s.bottom.q, s.bottom.f};
-  TRIKKOS_UNROLL(words)
-  for (int k = 0; k < words; ++k) word(slot, k) = w[k];
+  const auto& [A, B] = s;
+  const Coefficient<T> top[] = {A.l, A.u, A.p}, bottom[] = {B.l, B.u, B.p, B.q};
+  TRIKKOS_UNROLL(3)
+  for (int k = 0; k < 3; ++k) word(slot, k) = top[k];
+  TRIKKOS_UNROLL(4)
+  for (int k = 0; k < 4; ++k) word(slot, 4 + k) = bottom[k];
+  put_right_sides<T>(
+      [&](int k) -> auto& { return word(slot, k); }, 3, 8, 9, A.f, B.f);
 }
 template <class T, int W, class Word>
 KOKKOS_FORCEINLINE_FUNCTION void put_segment(const Word& word, std::int64_t slot,
@@ -32,8 +35,20 @@ KOKKOS_FORCEINLINE_FUNCTION void put_segment(const Word& word, std::int64_t slot
 template <class T, int W, class Word>
 requires(W == 1)
     KOKKOS_FORCEINLINE_FUNCTION Segment<T> get_segment(const Word& word, std::int64_t slot) {
-  return {{word(slot, 0), word(slot, 1), word(slot, 2), word(slot, 3)},
-          {word(slot, 4), word(slot, 5), word(slot, 6), word(slot, 7), word(slot, 8)}};
+  const auto [f, g] = right_sides<T>([&](int k) { return word(slot, k); }, 3, 8, 9);
+  return {{word(slot, 0), word(slot, 1), word(slot, 2), f},
+          {word(slot, 4), word(slot, 5), word(slot, 6), word(slot, 7), g}};
+}
+/// That of the j-th system.
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION Segment<Coefficient<V>, W> segment_of_system(const Segment<V, W>& s,
+                                                                         int j) {
+  if constexpr (systems_of<V> == 1) {
+    return s;
+  } else {
+    const auto& [A, B] = s;
+    return {{A.l, A.u, A.p, column(A.f, j)}, {B.l, B.u, B.p, B.q, column(B.f, j)}};
+  }
 }
 
 template <class T, int W, class Word>
@@ -48,10 +63,10 @@ requires(W > 1)
 /// Segments in memory, a word of all of them at a time.
 template <class T, int W = 1>
 struct SegmentArray {
-  T* data;
+  Coefficient<T>* data;
   std::int64_t count;
 
-  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::int64_t i, int k) const {
+  KOKKOS_FORCEINLINE_FUNCTION Coefficient<T>& operator()(std::int64_t i, int k) const {
     return data[k * count + i];
   }
   KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t i, const Segment<T, W>& s) const {

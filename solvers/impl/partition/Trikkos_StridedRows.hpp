@@ -15,7 +15,8 @@ namespace Trikkos::Impl {
 
 /// The row whose coefficients are source.entry<j>(k), j = -W, ..., W.
 template <class V, int W, class Source, class Index, int... j>
-KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation_of(const Source& source, Index k, const V& d,
+KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation_of(const Source& source, Index k,
+                                                       const Unknown<V>& d,
                                                        std::integer_sequence<int, j...>) {
   if constexpr (W == 1)
     return {source.template entry<j - W>(k)..., d};
@@ -23,16 +24,17 @@ KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation_of(const Source& source, Ind
     return {{source.template entry<j - W>(k)...}, d};
 }
 template <class V, int W, class Source, class Index>
-KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation_of(const Source& source, Index k, const V& d) {
+KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation_of(const Source& source, Index k,
+                                                       const Unknown<V>& d) {
   return equation_of<V, W>(source, k, d, std::make_integer_sequence<int, 2 * W + 1>{});
 }
 
 /// 1 x = 0
 template <class V, int W>
 KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> unit_equation() {
-  const V zero = constant<V>(0), one = constant<V>(1);
+  const auto zero = constant<Coefficient<V>>(0), one = constant<Coefficient<V>>(1);
   if constexpr (W == 1) {
-    return {zero, one, zero, zero};
+    return {zero, one, zero, zero_unknown<V>()};
   } else {
     Equation<V, W> e;
     for (int j = 0; j < 2 * W + 1; ++j) e.a[j] = j == W ? one : zero;

@@ -26,8 +26,8 @@ struct DefaultTile {
 
 inline constexpr int max_tile_lanes = 64;
 /// The default shape, and that rows are scaled, is known to the compiler, `Rows` a partition; any
-/// other, `Rows` = 0, comes as numbers.
-template <class T, int Rows, int W = 1>
+/// other, `Rows` = 0, comes as numbers. K systems with one matrix are in a tile together.
+template <class T, int Rows, int W = 1, int K = 1>
 struct TileShape {
   using Default = DefaultTile<T, W>;
 
@@ -58,13 +58,19 @@ struct TileShape {
   KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows() | 1; }
   KOKKOS_FORCEINLINE_FUNCTION int band_words() const { return staged_words<T>(lanes() * pitch()); }
   KOKKOS_FORCEINLINE_FUNCTION int node_words() const {
-    return staged_words<T>(MergeNode<T, W>::words * lanes());
+    return staged_words<T>(MergeNode<NumberOf<T, K>, W>::words * lanes());
   }
+  /// Of those, what finds no place among rows (`NodesAmongRows`).
+  KOKKOS_FORCEINLINE_FUNCTION int words_of_nodes_behind() const {
+    constexpr int words = MergeNode<NumberOf<T, K>, W>::words, among = 2 * (2 * W + 1 + K);
+    return words > among ? staged_words<T>((words - among) * lanes()) : 0;
+  }
+  /// The diagonals and the right-hand sides.
+  KOKKOS_FORCEINLINE_FUNCTION int row_words() const { return (2 * W + 1 + K) * band_words(); }
   /// Of the first pass: rows, and in their place segments.
   KOKKOS_FORCEINLINE_FUNCTION int reduce_words() const {
-    const int bands = (2 * W + 2) * band_words();
-    const int segments =
-        staged_words<T>((W > 1 ? Segment<T, W>::words : MergeNode<T, W>::words) * lanes());
+    const int bands = row_words();
+    const int segments = W > 1 ? staged_words<T>(Segment<T, W>::words * lanes()) : node_words();
     return bands > segments ? bands : segments;
   }
   KOKKOS_FORCEINLINE_FUNCTION int place(int row_in_tile) const {
@@ -97,14 +103,16 @@ TileShape<T, 0, W> tile_shape(std::int64_t rows, int more_bands = 0) {
 /// The partition of one thread in scratch: `Rows` of an elimination (Trikkos_Elimination.hpp). The
 /// way back is kept in the place of the bands, the solution in that of b. Its rows are `Apart`
 /// words from each other, or as many as `apart` says, and `Length` in number, or as many as m says.
-template <class T, int Apart = 1, int W = 1, int Length = 0>
+/// V: of the systems whose right-hand sides are there.
+template <class T, int Apart = 1, int W = 1, int Length = 0, class V = T>
 struct StagedRows {
-  using value_type = T;
+  using value_type = V;
   using index_type = int;
   static constexpr int half_bandwidth = W;
   static constexpr bool ragged = false;
 
-  T* first;  // of the first band; the others and b follow, each `band_words` after the one before
+  T* first;  // of the first band; the others and b follow, each `band_words` after the one before,
+             // and the b of further systems
   int band_words, m;
   bool scale_rows;
   int apart = Apart;
@@ -112,17 +120,17 @@ struct StagedRows {
   KOKKOS_FORCEINLINE_FUNCTION int length() const { return Length > 0 ? Length : m; }
   KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const { return length(); }
   KOKKOS_FORCEINLINE_FUNCTION bool longer_than(int k) const { return k < length(); }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> inner_equation(int k) const {
-    return scaled(equation_of<T, W>(*this, k, solution(k)), scale_rows);
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> inner_equation(int k) const {
+    return scaled(equation_of<V, W>(*this, k, right_side(k)), scale_rows);
   }
   template <int j>
   KOKKOS_FORCEINLINE_FUNCTION T entry(int k) const {
     return at(k)[(W + j) * band_words];
   }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<T, W> equation(int k) const {
-    return k < length() ? inner_equation(k) : unit_equation<T, W>();
+  KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> equation(int k) const {
+    return k < length() ? inner_equation(k) : unit_equation<V, W>();
   }
-  KOKKOS_FORCEINLINE_FUNCTION void keep(int k, const BackRow<T, W>& row) const {
+  KOKKOS_FORCEINLINE_FUNCTION void keep(int k, const BackRow<V, W>& row) const {
     T* const e = at(k);
     if constexpr (W == 1) {
       e[0] = row.q;
@@ -131,14 +139,16 @@ struct StagedRows {
       TRIKKOS_UNROLL(2 * W)
       for (int j = 0; j < 2 * W; ++j) e[j * band_words] = row.q[j];
     }
-    e[2 * W * band_words] = row.f;
+    TRIKKOS_UNROLL(systems_of<V>)
+    for (int j = 0; j < systems_of<V>; ++j) e[(2 * W + j) * band_words] = column(row.f, j);
   }
-  KOKKOS_FORCEINLINE_FUNCTION BackRow<T, W> kept(int k) const {
+  KOKKOS_FORCEINLINE_FUNCTION BackRow<V, W> kept(int k) const {
     const T* const e = at(k);
     if constexpr (W == 1) {
-      return {e[0], e[band_words], e[2 * band_words]};
+      return {e[0], e[band_words],
+              columns_from<Unknown<V>>([&](int j) { return e[(2 + j) * band_words]; })};
     } else {
-      BackRow<T, W> row;
+      BackRow<V, W> row;
       TRIKKOS_UNROLL(2 * W)
       for (int j = 0; j < 2 * W; ++j) row.q[j] = e[j * band_words];
       row.f = e[2 * W * band_words];
@@ -146,40 +156,68 @@ struct StagedRows {
     }
   }
   /// All but u, in the place of the row.
-  KOKKOS_FORCEINLINE_FUNCTION void keep_pivot(int k, const PivotRow<T>& row) const {
+  KOKKOS_FORCEINLINE_FUNCTION void keep_pivot(int k, const PivotRow<V>& row) const {
     T* const e = at(k);
     e[0] = row.l;
     e[band_words] = row.q;
     e[2 * band_words] = row.r;
-    e[3 * band_words] = row.f;
+    store(k, row.f);
   }
-  KOKKOS_FORCEINLINE_FUNCTION PivotRow<T> kept_pivot(int k) const {
+  KOKKOS_FORCEINLINE_FUNCTION PivotRow<V> kept_pivot(int k) const {
     const T* const e = at(k);
-    return {e[0], T(0), e[band_words], e[2 * band_words], e[3 * band_words]};
+    return {e[0], T(0), e[band_words], e[2 * band_words], right_side(k)};
   }
-  KOKKOS_FORCEINLINE_FUNCTION void store(int k, const T& v) const { solution(k) = v; }
-  KOKKOS_FORCEINLINE_FUNCTION T& solution(int k) const { return at(k)[(2 * W + 1) * band_words]; }
+  KOKKOS_FORCEINLINE_FUNCTION void store(int k, const Unknown<V>& v) const {
+    TRIKKOS_UNROLL(systems_of<V>)
+    for (int j = 0; j < systems_of<V>; ++j) solution(k, j) = column(v, j);
+  }
+  /// That of the j-th system.
+  KOKKOS_FORCEINLINE_FUNCTION T& solution(int k, int j = 0) const {
+    return at(k)[(2 * W + 1 + j) * band_words];
+  }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION Unknown<V> right_side(int k) const {
+    return columns_from<Unknown<V>>([&](int j) { return solution(k, j); });
+  }
   KOKKOS_FORCEINLINE_FUNCTION T* at(int k) const {
     return first + (Apart > 0 ? k * Apart : k * apart);
+  }
+};
+
+/// The nodes of a tree among the rows of a tile that make way for their pivot rows: in the first
+/// two of each partition, which have none, and what finds no place there behind all of them.
+template <class T, int bands>
+struct NodesAmongRows {
+  static constexpr int in_rows = 2 * bands;
+
+  T *rows, *behind;
+  int band_words, pitch, lanes;
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(int slot, int k) const {
+    if (k < in_rows) return rows[k / 2 * band_words + (slot * pitch + k % 2)];
+    return behind[(k - in_rows) * lanes + slot];
   }
 };
 
 /// The arrays of a tile in scratch and the steps that both passes share. `in_bulk`: bands, b and x
 /// are contiguous, and so aligned that tiles are moved by bulk copies. `Bulk`: so is x, the system
 /// is open, and rows 1 x = 0 complete its last tile. There is no other way in the code then, as
-/// jumping over it takes a tenth of the time of a tile.
-template <class T, int Rows, int W = 1, bool Bulk = false>
+/// jumping over it takes a tenth of the time of a tile. K: of so many systems from the `system`-th
+/// on, as far as there are.
+template <class T, int Rows, int W = 1, bool Bulk = false, int K = 1>
 struct StagedTile {
-  static constexpr int rhs = 2 * W + 1, bands = 2 * W + 2;
+  static constexpr int rhs = 2 * W + 1, bands = rhs + K;
 
-  TileShape<T, Rows, W> shape;
+  TileShape<T, Rows, W, K> shape;
   T* scratch;  // the bands, from left to right, and b, each band_words(), then the nodes
   std::int64_t base;
 
   KOKKOS_FORCEINLINE_FUNCTION T* band(int k) const { return scratch + k * shape.band_words(); }
   KOKKOS_FORCEINLINE_FUNCTION T* nodes() const { return band(bands); }
+  KOKKOS_FORCEINLINE_FUNCTION NodesAmongRows<T, bands> nodes_among_rows() const {
+    return {scratch, band(bands), shape.band_words(), shape.pitch(), shape.lanes()};
+  }
 
   /// Starts to copy the rows of a system into scratch. All threads call it.
   template <class Member, class Problem>
@@ -193,6 +231,7 @@ struct StagedTile {
       else
         load_end(staging, problem, system);
     } else if constexpr (ComputedMatrices<std::remove_cvref_t<decltype(problem.A)>>) {
+      static_assert(K == 1);
       compute_rows(member, problem.A[system]);
       load_band(member, staging, rhs, problem.b[system], 0, end(n));
     } else if (in_bulk && is_inside(n)) {
@@ -203,8 +242,8 @@ struct StagedTile {
         const int away = k < rhs ? k - W : 0;  // what lies outside the matrix is not read
         const std::int64_t before = -away - base, last = n - (away > 0 ? away : 0);
         const Vectors<const T> of_all = k < rhs ? problem.A.band(k) : problem.b;
-        load_band(member, staging, k, of_all[system], before > 0 ? static_cast<int>(before) : 0,
-                  end(last));
+        load_band(member, staging, k, of_all[system_of(problem, system, k)],
+                  before > 0 ? static_cast<int>(before) : 0, end(last));
       }
     }
   }
@@ -229,22 +268,41 @@ struct StagedTile {
   template <class Member, class Problem>
   KOKKOS_FORCEINLINE_FUNCTION void store(const Member& member, const Problem& problem,
                                          std::int64_t system) const {
-    const int rows = end(problem.n());
+    const int rows = end(problem.n()), count = systems(problem, system);
     if constexpr (Bulk) {
-      T* const first = problem.x.data + (system * problem.x.system_stride + base);
+      const auto first = [&](int j) {
+        return problem.x.data + ((system + j) * problem.x.system_stride + base);
+      };
       if (rows == shape.tile_rows())
-        return Staging<Member>::store_run(member, first, band(rhs), rows);
+        return Staging<Member>::template store_by_one<T>(member, [&](const auto& start_run) {
+          TRIKKOS_UNROLL(K)
+          for (int j = 0; j < K; ++j)
+            if (j < count) start_run(first(j), band(rhs + j), rows);
+        });
       member.team_barrier();
-      for (int i = member.team_rank(); i < rows; i += member.team_size()) first[i] = band(rhs)[i];
+      for (int j = 0; j < count; ++j)
+        for (int i = member.team_rank(); i < rows; i += member.team_size())
+          first(j)[i] = band(rhs + j)[i];
       return;
     }
-    const Strided<T> x = problem.x[system];
-    if (is_in_one_piece())
-      return Staging<Member>::store(
-          member, Runs<T>{band(rhs), x.data + base * x.stride, 1, rows, 0, 0, x.stride});
-    member.team_barrier();
-    for (int i = member.team_rank(); i < rows; i += member.team_size())
-      x[base + i] = band(rhs)[shape.place(i)];
+    if (!is_in_one_piece()) member.team_barrier();
+    TRIKKOS_UNROLL(1)
+    for (int j = 0; j < count; ++j) {
+      const Strided<T> x = problem.x[system + j];
+      if (is_in_one_piece())
+        Staging<Member>::store(
+            member, Runs<T>{band(rhs + j), x.data + base * x.stride, 1, rows, 0, 0, x.stride});
+      else
+        for (int i = member.team_rank(); i < rows; i += member.team_size())
+          x[base + i] = band(rhs + j)[shape.place(i)];
+    }
+  }
+  /// Of those in the tile, how many there are.
+  template <class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION static int systems(const Problem& problem, std::int64_t system) {
+    if constexpr (K == 1) return 1;
+    const std::int64_t left = problem.count() - system;
+    return left < K ? static_cast<int>(left) : K;
   }
 
   /// Rows in the partition of thread t.
@@ -261,24 +319,33 @@ struct StagedTile {
   template <int Length = 0, class Problem>
   KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Problem& problem, bool whole = false) const {
     constexpr bool always = Rows > 0;  // known to the compiler: 1 % of the time of a solve
-    return StagedRows<T, 1, W, Length>{scratch + t * shape.pitch(), shape.band_words(),
-                                       Length > 0 ? Length
-                                       : whole    ? shape.rows()
-                                                  : length(t, problem.n()),
-                                       always || problem.A.first.scale_rows};
+    return StagedRows<T, 1, W, Length, NumberOf<T, K>>{scratch + t * shape.pitch(),
+                                                       shape.band_words(),
+                                                       Length > 0 ? Length
+                                                       : whole    ? shape.rows()
+                                                                  : length(t, problem.n()),
+                                                       always || problem.A.first.scale_rows};
   }
 
  private:
   static constexpr int in_one_go =
       sizeof(T) < staging_alignment ? staging_alignment / sizeof(T) : 1;
 
+  /// That the k-th of all arrays belongs to: where there are fewer than K, the last one again.
+  template <class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t system_of(const Problem& problem,
+                                                            std::int64_t system, int k) {
+    if constexpr (K == 1) return system;
+    const int j = k - rhs, last = systems(problem, system) - 1;
+    return j <= 0 ? system : system + (j < last ? j : last);
+  }
   /// The first row of the tile in the k-th of all arrays, where there is one slab of systems.
   template <class Problem>
   KOKKOS_FORCEINLINE_FUNCTION const T* start(const Problem& problem, std::int64_t system,
                                              int k) const {
     const T* const first = k < rhs ? problem.A.first.band[k].data : problem.b.data;
     const std::int64_t stride = k < rhs ? problem.A.stride[k] : problem.b.system_stride;
-    return first + (system * stride + base);
+    return first + (system_of(problem, system, k) * stride + base);
   }
   /// By numbers that the compiler knows: it would copy the bands to memory for an index.
   template <class Member, class Problem>

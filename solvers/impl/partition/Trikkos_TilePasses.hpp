@@ -62,77 +62,85 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> meet_in_pairs(const Member& member,
   return met;
 }
 
-/// The system and the tile of a team: tiles of a system in sequence, or, where systems have one
-/// matrix, the same tile of all of them, so that its rows come from memory once and from the cache
-/// then.
+/// The system, of `at_once` the first, and the tile of a team: tiles of a system in sequence, or,
+/// where systems have one matrix, the same tile of all of them, so that its rows come from memory
+/// once and from the cache then.
 template <class T, int W, class Matrices>
 KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<int, int> place_of_team(
-    int rank, int tiles, const Problem<T, W, Matrices>& problem, bool together) {
+    int rank, int tiles, const Problem<T, W, Matrices>& problem, bool together, int at_once = 1) {
   if (together) {
-    const int systems = static_cast<int>(problem.count());
-    return {rank % systems, rank / systems};
+    const int teams = (static_cast<int>(problem.count()) + at_once - 1) / at_once;
+    return {rank % teams * at_once, rank / teams};
   }
   if (rank < tiles) return {0, rank};  // one system: no division
   return {rank / tiles, rank % tiles};
 }
 
-/// First pass: rows to segments.
-template <class T, class Elimination, int Rows, class Matrices, bool Bulk = false>
+/// First pass: rows to segments. K systems with one matrix at a time.
+template <class T, class Elimination, int Rows, class Matrices, bool Bulk = false, int K = 1>
 struct ReduceTiles {
-  static constexpr int W = Elimination::half_bandwidth;
-  using Node = MergeNode<T, W>;
+  static constexpr int W = Elimination::half_bandwidth, systems_at_once = K;
+  using V = NumberOf<T, K>;
+  using Node = MergeNode<V, W>;
   static constexpr int registers_for = max_tile_lanes;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
-  TileShape<T, Rows, W> shape;
+  TileShape<T, Rows, W, K> shape;
   TeamLayout layout;
   bool in_bulk, together;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const auto [system, tile] =
-        place_of_team(member.league_rank(), static_cast<int>(layout.tiles), problem, together);
+        place_of_team(member.league_rank(), static_cast<int>(layout.tiles), problem, together, K);
     reduce(member, system, tile);
   }
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void reduce(const Member& member, int system, int tile) const {
     const int t = member.team_rank();
-    const StagedTile<T, Rows, W, Bulk> staged{shape, team_scratch<T, staging_alignment>(member),
-                                              std::int64_t(tile) * shape.tile_rows()};
+    const StagedTile<T, Rows, W, Bulk, K> staged{shape, team_scratch<T, staging_alignment>(member),
+                                                 std::int64_t(tile) * shape.tile_rows()};
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
     staged.load(member, staging, problem, system, in_bulk);
     let_next_begin(member);
     if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
+    const int systems = staged.systems(problem, system);
     T* const work = problem.storage + system * layout.words;
-    if (tile == 0) layout.arrivals(work).reset(t, shape.lanes());
+    if (tile == 0)
+      for (int j = 0; j < systems; ++j)
+        layout.arrivals(work + j * layout.words).reset(t, shape.lanes());
     staging.wait();
     const bool whole =
         staged.template complete<pads_v<Elimination, Matrices>>(member, problem, system);
-    Segment<T, W> s = Rows > 0 && whole
+    Segment<V, W> s = Rows > 0 && whole
                           ? reduce_partition(t, staged.template rows<Rows>(t, problem))
                           : reduce_partition(t, staged.rows(t, problem, whole));
     member.team_barrier();  // the tree reuses the bands' scratch
-    const SegmentArray<T, W> slots{staged.scratch, shape.lanes()};
+    const SegmentArray<V, W> slots{staged.scratch, shape.lanes()};
     if constexpr (in_halves<W>) {
       s = meet_in_pairs(member, slots, s);
     } else {
       s = merge_tree(member, slots, shape.lanes(), shape.levels(), s, [](int, const Node&) {});
     }
-    if (t < shape.segments())
-      SegmentArray<T, W>{work + layout.stage[0].segment_offset, layout.stage[0].segments}.put(
-          std::int64_t(tile) * shape.segments() + t, s);
+    if (t >= shape.segments()) return;
+    TRIKKOS_UNROLL(K)
+    for (int j = 0; j < K; ++j)
+      if (j < systems)
+        SegmentArray<T, W>{work + j * layout.words + layout.stage[0].segment_offset,
+                           layout.stage[0].segments}
+            .put(std::int64_t(tile) * shape.segments() + t, segment_of_system(s, j));
   }
-  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
+  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W, K>& shape) {
     return shape.reduce_words();
   }
-  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W, K>& shape) {
     return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
   }
 
  private:
   template <class Partition>
-  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> reduce_partition(int t, const Partition& rows) const {
+  KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> reduce_partition(int t, const Partition& rows) const {
     if constexpr (in_halves<W>)
       return elimination.reduce(half_of(rows, t));
     else
@@ -141,32 +149,36 @@ struct ReduceTiles {
 };
 
 /// Second pass: from the bounds of each segment to the solution of its rows.
-template <class T, class Elimination, int Rows, class Matrices, bool Bulk = false>
+template <class T, class Elimination, int Rows, class Matrices, bool Bulk = false, int K = 1>
 struct SubstituteTiles {
-  static constexpr int W = Elimination::half_bandwidth;
-  using Node = MergeNode<T, W>;
+  static constexpr int W = Elimination::half_bandwidth, systems_at_once = K;
+  using V = NumberOf<T, K>;
+  using Node = MergeNode<V, W>;
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
-  TileShape<T, Rows, W> shape;
+  TileShape<T, Rows, W, K> shape;
   TeamLayout layout;
   bool in_bulk, together;
   /// So many, the first, eliminate before the bounds of segments are known: while the reduced
   /// system is solved. More would get in its way, unless it is all of them.
   int early_teams = 0;
 
-  static constexpr int on_multiprocessor = sizeof(T) == 4 ? 8 : 6;  // teams, by scratch
+  /// Teams that scratch has room for.
+  static constexpr int on_multiprocessor = K > 2 ? 4 : K > 1 ? 5 : sizeof(T) == 4 ? 8 : 6;
 
   using Spare = std::conditional_t<Rows == 0, T*, T[Rows == 0 ? 1 : Rows]>;
   static constexpr bool keeps = keeps_pivot_rows<Elimination, T, Spare>;
-  /// So many threads: else registers are hoarded, and fewer teams run than scratch has room for.
-  static constexpr int registers_for = keeps && W == 1 && sizeof(T) == 8 ? 384 : max_tile_lanes;
+  /// So many threads: else registers are hoarded, and fewer teams run.
+  static constexpr int registers_for =
+      max_tile_lanes * (keeps && W == 1 && sizeof(T) == 8 ? on_multiprocessor : 1);
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int t = member.team_rank();
     const int tiles = static_cast<int>(layout.tiles);
-    const auto [system, from_last] = place_of_team(member.league_rank(), tiles, problem, together);
+    const auto [system, from_last] =
+        place_of_team(member.league_rank(), tiles, problem, together, K);
     // backwards: the tiles that the first pass read last may still be in the cache
     const std::int64_t tile = tiles - 1 - from_last;
     const Tile staged{shape, team_scratch<T, staging_alignment>(member), tile * shape.tile_rows()};
@@ -176,49 +188,59 @@ struct SubstituteTiles {
     const std::int64_t segment = tile * shape.segments() + (t >> shape.levels());
     const T* const at =
         problem.storage + system * layout.words + layout.finest_bounds_offset + 2 * W * segment;
+    const int systems = staged.systems(problem, system);
     bool suspect = false;
     const auto read = [&] {
       wait_for_kernels_before(member);
       suspect = problem.diagnosis.is_suspect();
-      return bounds_from<T, W>([&](int k) { return at[k]; });
+      return bounds_from<V, W>([&](int k) {
+        return columns_from<Unknown<V>>(
+            [&](int j) { return at[(j < systems ? j : 0) * layout.words + k]; });
+      });
     };
     const bool is_early = !in_halves<W> && member.league_rank() < early_teams;
-    Bounds<T, W> bounds;
+    Bounds<V, W> bounds;
     if (!is_early) bounds = read();
     staging.wait();
     const bool whole =
         staged.template complete<pads_v<Elimination, Matrices>>(member, problem, system);
 
     const auto late = [&] { return is_early ? read() : bounds; };
-    const Findings<T> found = substitute(member, staged, whole, late);
+    const Findings<V> found = substitute(member, staged, whole, late);
     // before b is overwritten, if x is b
-    if (suspect || (in_halves<W> && !(found.probe == 0))) diagnose_rows(t, staged, system);
-    if (suspect) diagnose_merges(member, staged, system);
+    TRIKKOS_UNROLL(1)
+    for (int j = 0; j < systems; ++j) {
+      if (suspect || (in_halves<W> && !(found.probe == 0))) diagnose_rows(t, staged, system + j);
+      if (suspect) diagnose_merges(member, staged, system + j);
+    }
     staged.store(member, problem, system);
     if (!found.unstable && found.probe == 0) return;
-    const Diagnosis diagnosis = problem.diagnosis.of(system, problem.n());
     const std::int64_t first = staged.base + t * shape.rows();
-    if (found.unstable) diagnosis.report_unstable(first);
-    if (!(found.probe == 0)) report_solution(staged.rows(t, problem), diagnosis, first);
+    TRIKKOS_UNROLL(1)
+    for (int j = 0; j < systems; ++j) {
+      const Diagnosis diagnosis = problem.diagnosis.of(system + j, problem.n());
+      if (found.unstable) diagnosis.report_unstable(first);
+      if (!(found.probe == 0)) report_solution(staged.rows(t, problem), j, diagnosis, first);
+    }
   }
-  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W>& shape) {
+  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W, K>& shape) {
     if (in_halves<W>) return shape.reduce_words();
     return spare_offset(shape) + (keeps && Rows == 0 ? shape.band_words() : 0);
   }
-  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W>& shape) {
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W, K>& shape) {
     return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
   }
 
  private:
-  using Tile = StagedTile<T, Rows, W, Bulk>;
+  using Tile = StagedTile<T, Rows, W, Bulk, K>;
 
-  static KOKKOS_INLINE_FUNCTION int spare_offset(const TileShape<T, Rows, W>& shape) {
-    return (2 * W + 2) * shape.band_words() + shape.node_words();
+  static KOKKOS_INLINE_FUNCTION int spare_offset(const TileShape<T, Rows, W, K>& shape) {
+    return shape.row_words() + (keeps ? shape.words_of_nodes_behind() : shape.node_words());
   }
 
   /// `late()`: the bounds of the segment, which are known when the rows have been eliminated.
   template <class Member, class Late>
-  KOKKOS_FORCEINLINE_FUNCTION Findings<T> substitute(const Member& member, const Tile& staged,
+  KOKKOS_FORCEINLINE_FUNCTION Findings<V> substitute(const Member& member, const Tile& staged,
                                                      bool whole, const Late& late) const {
     const int t = member.team_rank();
     if constexpr (in_halves<W>) {
@@ -226,16 +248,21 @@ struct SubstituteTiles {
         return meet_and_substitute(member, staged, staged.template rows<Rows>(t, problem), late());
       return meet_and_substitute(member, staged, staged.rows(t, problem, whole), late());
     }
-    if constexpr (keeps)
-      if (Rows == 0 || whole) {
-        const auto rows = staged.template rows<Rows>(t, problem, whole);
+    const auto solve = [&](const auto& rows) {
+      if constexpr (keeps) {
         Spare spare;
         if constexpr (Rows == 0) spare = staged.scratch + spare_offset(shape) + t * shape.pitch();
-        const auto bounds = descend(member, staged, elimination.reduce(rows, spare), late);
+        const auto bounds =
+            descend(member, staged.nodes_among_rows(), elimination.reduce(rows, spare), late);
+        member.team_barrier();  // x takes the place of nodes
         return elimination.substitute(rows, spare, bounds);
+      } else {
+        const SegmentArray<V, W> slots{staged.nodes(), shape.lanes()};
+        return elimination.substitute(rows, descend(member, slots, elimination.reduce(rows), late));
       }
-    const auto rows = staged.rows(t, problem, whole);
-    return elimination.substitute(rows, descend(member, staged, elimination.reduce(rows), late));
+    };
+    if (Rows > 0 && keeps && whole) return solve(staged.template rows<Rows>(t, problem));
+    return solve(staged.rows(t, problem, whole));
   }
   /// The halves hand each other the rows that they have left, in the place of rows at their ends:
   /// the way back keeps nothing in the first 2W.
@@ -284,7 +311,7 @@ struct SubstituteTiles {
     const int t = member.team_rank(), lanes = shape.lanes();
     const Diagnosis diagnosis = problem.diagnosis.of(system, A.n);
     const auto rows = rows_in_memory(A, t, staged, system, length(t, staged));
-    member.team_barrier();  // the tree of the solution, or the way back, is no longer needed
+    member.team_barrier();  // the diagonals are no longer needed, nor is the way back
     const auto check = [&](int h, int pair, const Segment<T, W>& left, const Segment<T, W>& right,
                            const Segment<T, W>& merged, const auto& node) {
       const int middle = (2 * pair + 1) * (lanes / (2 * h)) * shape.rows();
@@ -295,8 +322,8 @@ struct SubstituteTiles {
                     elimination.reduce(half_of(rows, t)), check);
     else
       merge_tree(
-          member, SegmentArray<T, W>{staged.nodes(), lanes}, lanes, shape.levels(),
-          elimination.reduce(rows), [](int, const Node&) {}, 1, check);
+          member, SegmentArray<T, W>{keeps ? staged.scratch : staged.nodes(), lanes}, lanes,
+          shape.levels(), elimination.reduce(rows), [](int, const MergeNode<T, W>&) {}, 1, check);
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_padded() const {
     return pads_v<Elimination, Matrices> && !problem.A.first.periodic;
@@ -310,25 +337,25 @@ struct SubstituteTiles {
     return {{A, problem.b[system], staged.base + t * shape.rows(), length}};
   }
   /// Repeats the tree of the first pass. Returned are the bounds of the thread's own partition.
-  template <class Member, class Late>
-  KOKKOS_FORCEINLINE_FUNCTION Bounds<T, W> descend(const Member& member, const Tile& staged,
-                                                   const Segment<T, W>& mine,
+  template <class Member, class Slots, class Late>
+  KOKKOS_FORCEINLINE_FUNCTION Bounds<V, W> descend(const Member& member, const Slots& slots,
+                                                   const Segment<V, W>& mine,
                                                    const Late& late) const {
     const int t = member.team_rank(), lanes = shape.lanes(), levels = shape.levels();
-    const SegmentArray<T, W> slots{staged.nodes(), lanes};
     merge_tree(member, slots, lanes, levels, mine, [&](int slot, const Node& node) {
       TRIKKOS_UNROLL(Node::words)
       for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
     });
-    Bounds<T, W> bounds = late();
+    Bounds<V, W> bounds = late();
     descend_tree(bounds, (lanes >> levels) + (t >> levels), (1 << levels) / 2, t, slots);
     return bounds;
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void report_solution(const StagedRows<T, 1, W>& rows,
-                                                          const Diagnosis& diagnosis,
+  /// Of the j-th system of the tile.
+  KOKKOS_FORCEINLINE_FUNCTION static void report_solution(const StagedRows<T, 1, W, 0, V>& rows,
+                                                          int j, const Diagnosis& diagnosis,
                                                           std::int64_t first) {
     for (int k = 0; k < rows.m; ++k)
-      if (!(finite_probe(rows.solution(k)) == 0)) return diagnosis.report_solution(first + k);
+      if (!(finite_probe(rows.solution(k, j)) == 0)) return diagnosis.report_solution(first + k);
   }
 };
 

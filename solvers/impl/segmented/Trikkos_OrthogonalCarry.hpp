@@ -32,7 +32,7 @@
 /// coefficients bit for bit: in a nearly singular partition, one that differs would solve another
 /// system. So both passes call one `step`.
 ///
-/// V is a scalar or lanes of it.
+/// V is a scalar, lanes of it, or stands for systems with one matrix (Trikkos_Columns.hpp).
 
 namespace Trikkos::Impl {
 
@@ -46,24 +46,25 @@ KOKKOS_INLINE_FUNCTION constexpr std::int64_t carried_rows(std::int64_t partitio
   return stretches > 0 ? (partition_size + stretches - 1) / stretches : 0;
 }
 
-/// On a device: odd, for rows of neighbours are in different banks of scratch then, and no more
-/// than `most`, as longer ones leave scratch for fewer threads.
+/// On a device: odd, for rows of neighbours are in different banks of scratch then, no more than
+/// `most`, as longer ones leave scratch for fewer threads, and at least three, the first two of
+/// which have room for the nodes of a tree.
 constexpr std::int64_t odd_rows(std::int64_t partition_size, int most) {
-  const std::int64_t odd = partition_size | 1;
+  const std::int64_t odd = partition_size < 3 ? 3 : partition_size | 1;
   return odd < most ? odd : most;
 }
 
 /// A partition of one row: u and v are the same unknown.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V> single_row_segment(const Equation<V>& e) {
-  const V zero = constant<V>(0), one = constant<V>(1);
-  return {{zero, one, -one, zero}, {e.a, e.b, zero, e.c, e.d}};
+  const auto zero = constant<Coefficient<V>>(0), one = constant<Coefficient<V>>(1);
+  return {{zero, one, -one, zero_unknown<V>()}, {e.a, e.b, zero, e.c, e.d}};
 }
 
 /// The first two rows of a partition.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V> start_segment(const Equation<V>& e0, const Equation<V>& e1) {
-  return {{e0.a, e0.b, e0.c, e0.d}, {constant<V>(0), e1.a, e1.b, e1.c, e1.d}};
+  return {{e0.a, e0.b, e0.c, e0.d}, {constant<Coefficient<V>>(0), e1.a, e1.b, e1.c, e1.d}};
 }
 
 /// The elimination of x_k as far as the columns of x_k and later ones are concerned, from its
@@ -77,8 +78,9 @@ struct OrthogonalStep {
   V Pq;          // of x_(k+1) in conj(alpha) A + conj(beta) B
   V Ap, Bp, Bq;  // of x_(k+1) in A', of x_(k+1) and x_(k+2) in B'
 
+  template <class U>
   KOKKOS_FORCEINLINE_FUNCTION OrthogonalStep(const V& alpha, const V& beta, const V& q,
-                                             const Equation<V>& e) {
+                                             const Equation<U>& e) {
     const Real<V> h2 = sum_of_squares(beta, alpha), h_root = clamped_root(h2);
     H2 = add_square(beta, sum_of_squares(e.a, alpha));
     H_root = rough_root(H2);  // Inf where the whole column is zero: own becomes 0 Inf then
@@ -100,8 +102,9 @@ struct OrthogonalStep {
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION PivotRow<V> carry(Segment<V>& segment, const Equation<V>& e) {
   const auto [A, B] = segment;
-  const OrthogonalStep<V> t(A.p, B.p, B.q, e);
-  const V ka = product(t.other, conjugate(t.a)), kb = product(t.other, conjugate(B.p));
+  using C = Coefficient<V>;
+  const OrthogonalStep<C> t(A.p, B.p, B.q, e);
+  const C ka = product(t.other, conjugate(t.a)), kb = product(t.other, conjugate(B.p));
   segment.top = {difference_of_products(t.c, B.l, t.s, A.l),
                  difference_of_products(t.c, B.u, t.s, A.u), t.Ap,
                  difference_of_products(t.c, B.f, t.s, A.f)};
@@ -109,7 +112,7 @@ KOKKOS_FORCEINLINE_FUNCTION PivotRow<V> carry(Segment<V>& segment, const Equatio
                     difference_of_products(-ka, A.u, kb, B.u), t.Bp, t.Bq,
                     fused(t.own, e.d, -sum_of_products(ka, A.f, kb, B.f))};
   const Real<V> inv = reciprocal_from(t.H2, t.H_root);
-  const V alpha = product(inv, conjugate(A.p)), beta = product(inv, conjugate(B.p)),
+  const C alpha = product(inv, conjugate(A.p)), beta = product(inv, conjugate(B.p)),
           gamma = product(inv, conjugate(e.a));
   return {sum_of_products(alpha, A.l, beta, B.l), sum_of_products(alpha, A.u, beta, B.u),
           fused(gamma, e.b, product(beta, B.q)), product(gamma, e.c),
@@ -119,24 +122,30 @@ KOKKOS_FORCEINLINE_FUNCTION PivotRow<V> carry(Segment<V>& segment, const Equatio
 /// The same carry once x_prev and x_first are known: Ap x_k = Af and Bp x_k + Bq x_(k+1) = Bf.
 template <class V>
 struct FoldedPair {
-  V Ap, Af, Bp, Bq, Bf;
+  Coefficient<V> Ap;
+  Unknown<V> Af;
+  Coefficient<V> Bp, Bq;
+  Unknown<V> Bf;
 };
 
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION FoldedPair<V> start_fold(const Equation<V>& e0, const Equation<V>& e1,
-                                                     const V& x_prev, const V& x_first) {
+                                                     const Unknown<V>& x_prev,
+                                                     const Unknown<V>& x_first) {
   return {e0.c, e0.d - e0.a * x_prev - e0.b * x_first, e1.b, e1.c, e1.d - e1.a * x_first};
 }
 
 /// Returned is the pivot row.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION BackRow<V> fold(FoldedPair<V>& r, const Equation<V>& e) {
-  const OrthogonalStep<V> t(r.Ap, r.Bp, r.Bq, e);
+  using C = Coefficient<V>;
+  const OrthogonalStep<C> t(r.Ap, r.Bp, r.Bq, e);
   const Real<V> inv = reciprocal_from(t.H2, t.H_root);
-  const V gamma = conjugate(e.a), Bf = product(conjugate(r.Bp), r.Bf);
+  const C gamma = conjugate(e.a);
+  const auto Bf = product(conjugate(r.Bp), r.Bf);
   const BackRow<V> back{product(inv, fused(gamma, e.b, t.Pq)), product(inv, product(gamma, e.c)),
                         product(inv, fused(conjugate(r.Ap), r.Af, fused(gamma, e.d, Bf)))};
-  const V Pf = fused(conjugate(t.a), r.Af, Bf);
+  const auto Pf = fused(conjugate(t.a), r.Af, Bf);
   r = {t.Ap, difference_of_products(t.c, r.Bf, t.s, r.Af), t.Bp, t.Bq,
        difference_of_products(t.own, e.d, t.other, Pf)};
   return back;
@@ -199,6 +208,8 @@ struct OrthogonalCarry {
   template <class T>
   static constexpr int device_rows = sizeof(T) == 4 ? 23 : 15;
   static constexpr int default_row_multiple = 1;
+  /// Systems with one matrix that a thread of a device eliminates together.
+  static constexpr int systems_at_once = 4;
   /// On a device open systems end with rows 1 x = 0 that make the last partitions complete.
   static constexpr bool pads = true;
   /// A partition of more than 66 rows is carried in shorter stretches.
@@ -269,14 +280,14 @@ struct OrthogonalCarry {
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows, const Spare& spare,
                                                             const Bounds<V>& bounds) {
     const int m = rows.length();
-    V next = bounds.last, after = bounds.next;
+    Unknown<V> next = bounds.last, after = bounds.next;
     Real<V> probe = finite_probe(bounds.first) + finite_probe(next);
     TRIKKOS_UNROLL(unrolled<Spare>)
     for (int k = steps<Spare>(m) - 1; k >= 2; --k) {
       if (k >= m) continue;
       const PivotRow<V> row = rows.kept_pivot(k);
-      const V outer = fused(-row.l, bounds.prev, fused(-spare[k], bounds.first, row.f));
-      const V v = fused(-row.r, after, fused(-row.q, next, outer));
+      const auto outer = fused(-row.l, bounds.prev, fused(-spare[k], bounds.first, row.f));
+      const auto v = fused(-row.r, after, fused(-row.q, next, outer));
       rows.store(k, next);
       after = next;
       next = v;
@@ -291,7 +302,7 @@ struct OrthogonalCarry {
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows,
                                                             const Bounds<V>& bounds) {
     const auto inner = rows.inner_rows(), length = rows.length();
-    V next = bounds.last, after = bounds.next;
+    Unknown<V> next = bounds.last, after = bounds.next;
     Real<V> probe = finite_probe(bounds.first) + finite_probe(next);
     if (length > 1) {
       FoldedPair<V> s = start_fold(rows.equation(0), rows.equation(1), bounds.prev, bounds.first);
@@ -307,7 +318,8 @@ struct OrthogonalCarry {
       if constexpr (Rows::ragged)
         for (; k < length; ++k) rows.keep(k, fold(s, rows.equation(k)));
 
-      back_substitute<0>(rows, --k, 2, next, after, [&](const V& v) { probe += finite_probe(v); });
+      back_substitute<0>(rows, --k, 2, next, after,
+                         [&](const Unknown<V>& v) { probe += finite_probe(v); });
       rows.store(1, next);
     }
     if (length > 0) rows.store(0, bounds.first);
