@@ -35,7 +35,8 @@
 ///
 /// With `Algorithm::truncated` 40 bytes where the matrix is dominant enough, 112 where it turns out
 /// not to be, and 72 where x is b. `automatic` tries that for one tridiagonal system of 2^16 rows
-/// (on a device 2^18) and more whose rows, as far as it looks, are dominant enough.
+/// (on a device 2^17 in single precision) and more whose rows, as far as it looks, are dominant
+/// enough.
 ///
 /// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
 /// nonsingular A, for each row by itself (`Scaling::rows`). (Rows where the windows of `truncated`

@@ -114,6 +114,30 @@ TEST(TEST_CATEGORY, windows_of_each_judge_each_system) {
       }
     }
 }
+// One system, whose coarse tree is gone through by teams: what windows refuse has no segments yet.
+TEST(TEST_CATEGORY, windows_of_one_judge_it) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {9 * segment, 100 * segment + 77, 127 * segment + 1, 520 * segment + 5}) {
+    if (Impl::is_host_v<Exec> && n > 128 * segment) break;  // whose teams are of 64 threads
+    const int unseen = n / 8 * 4 + n / 16 + 5;
+    const HostSystem<1> systems[] = {dominant_rows(n, 1), oscillating_rows(n, 6),
+                                     dominant_but_for_a_piece(n, 3, unseen)};
+    for (const Placed& at : {placings[0], placings[3]})
+      for (int k = 0; k < 3; ++k)
+        for (int again = 0; again < 2; ++again) {
+          SCOPED_TRACE(std::to_string(n) + " rows, step " + std::to_string(at.step) + ", kind " +
+                       std::to_string(k));
+          const OfEach found = solve_each({systems[k]}, true, at);
+          EXPECT_EQ(found.refused, (std::vector{k > 0}));
+          EXPECT_TRUE(found.answers.status.ok()) << found.answers.status.why();
+          const auto& x = found.answers.x[0];
+          EXPECT_LE(systems[k].backward_error(x), 8 * std::numeric_limits<T>::epsilon());
+          if (k > 0) {
+            EXPECT_EQ(x, solve_each({systems[k]}, true, at, true).answers.x[0]);
+          }
+        }
+  }
+}
 // What is bad is found, and spoils no other.
 TEST(TEST_CATEGORY, windows_of_each_find_bad_systems) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();

@@ -54,8 +54,9 @@ struct CoarseLevel {
 /// So many segments are a run.
 inline constexpr int segment_run = 4;
 
-/// Scalars of the workspace, each of which counts the teams that have merged a group of segments:
-/// the last one of a group above goes on with it. Whoever makes segments sets them to zero.
+/// Scalars of the workspace, each of which counts the teams that have merged a group of segments,
+/// or made some of it: the last one of a group above goes on with it. Whoever makes segments sets
+/// them to zero, if not in the kernel that counts.
 template <class T>
 struct Arrivals {
   T* first;
@@ -161,7 +162,7 @@ struct TeamLayout {
     bounds_offset = stage[stages].bounds_offset;
     finest_bounds_offset = stage[0].bounds_offset;
     counter_offset = words;
-    for (int l = 1; l < levels; ++l) {
+    for (int l = 0; l < levels; ++l) {
       level[l].counter_offset = words;
       words += level[l].groups;
     }

@@ -119,6 +119,21 @@ class DevicePartitions {
                      const Gate& gate = {}) const {
     reduced(problem).launch(exec, problem.count(), Elimination::label(""), gate);
   }
+  /// Whether this is better than two kernels: where teams go up the tree, and a launch is more than
+  /// what fewer of them at a time take longer.
+  bool can_reduce_and_solve_reduced() const {
+    return !ChainCoarse<T, W>::is_for(m_layout.segments, 1) && tiles() <= 8 * OnlyIf::most_teams;
+  }
+  /// Of one system, if it `is_wanted` then; its first pass is done before, if it `is_missing`.
+  template <class Gate>
+  void reduce_and_solve_reduced(const Exec& exec, const Problem<T, W>& problem,
+                                const std::int32_t* is_missing, const std::int32_t* is_wanted,
+                                const Gate& of_wanted) const {
+    with_kernel<ReduceTiles>(problem, [&]<class Reduce>(const Reduce& kernel) {
+      reduced(problem).launch(exec, 1, Elimination::label(""), of_wanted,
+                              ReduceBefore<Reduce>{kernel, is_missing, is_wanted});
+    });
+  }
   /// Instead of `solve_reduced` where the systems are blocks of larger ones: their segments to
   /// those who solve these, and back from the values around and at the ends of each.
   template <class Matrices = Systems<T, W>>

@@ -66,7 +66,13 @@ struct MergeCoarse {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     let_next_begin(member);
     wait_for_kernels_before(member);
-    const auto [system, finest] = split_index(member.league_rank(), layout.level[0].groups);
+    const auto [system, group] = split_index(member.league_rank(), layout.level[0].groups);
+    go_up(member, system, group);
+  }
+  /// From one of the groups of the finest level, as far as it is for this team.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void go_up(const Member& member, std::int64_t system,
+                                         std::int64_t finest) const {
     T* const mine = work + system * layout.words;
     T* const scratch = team_scratch<T>(member);
     const Diagnosis found = diagnosis.of(system, layout.n);
@@ -88,10 +94,28 @@ struct MergeCoarse {
           if (l == 0 && blocks.data == nullptr) descend(member, mine);
         return;
       }
-      if (!is_last(member, mine, l, group, s)) return;
+      const CoarseLevel& above = layout.level[l + 1];
+      if (member.team_rank() == 0)
+        SegmentArray<T, W>{mine + above.segment_offset, above.count}.put(group, s);
+      if (!is_last(member, mine, l + 1, group, 1)) return;
       group /= lanes;
       rows *= lanes;
     }
+  }
+  /// True, to all threads, where the neighbours of segment i of a level in its group are there,
+  /// too, now that `made` of them are. `mine`: of the system.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION bool is_last(const Member& member, T* mine, int l, std::int64_t i,
+                                           int made) const {
+    bool last = false;
+    if (member.team_rank() == 0) {
+      const CoarseLevel& level = layout.level[l];
+      const std::int64_t group = i / lanes, left = level.count - group * lanes;
+      const std::int32_t before =
+          count_arrival(Arrivals<T>::counter(mine + level.counter_offset + group));
+      last = (before + 1) * made == (left < lanes ? left : lanes);
+    }
+    return any_in_team(member, last);
   }
   static std::size_t scratch_bytes(const TeamLayout& layout) {
     const int slots = W > 1 ? each * threads(layout) : threads(layout);
@@ -143,22 +167,6 @@ struct MergeCoarse {
                          check);
       return slots.get(0);
     }
-  }
-  /// Hands the segment of a group to the level above. True, to all threads, where those of its
-  /// neighbours there have been handed on, too.
-  template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION bool is_last(const Member& member, T* mine, int l, std::int64_t group,
-                                           const Segment<T, W>& s) const {
-    bool last = false;
-    if (member.team_rank() == 0) {
-      const CoarseLevel& above = layout.level[l + 1];
-      const std::int64_t parent = group / lanes, left = above.count - parent * lanes;
-      SegmentArray<T, W>{mine + above.segment_offset, above.count}.put(group, s);
-      const std::int32_t before =
-          count_arrival(Arrivals<T>::counter(mine + above.counter_offset + parent));
-      last = before + 1 == (left < lanes ? left : lanes);
-    }
-    return any_in_team(member, last);
   }
   /// Of the only group: to the ends of the segments that each thread began with.
   template <class Member>
@@ -273,6 +281,15 @@ struct PutRoot {
   }
 };
 
+/// What the teams that go up the tree have to do before: nothing.
+struct SegmentsAreThere {
+  template <class Merge, class Gate>
+  auto kernel(const Merge& merge, const Gate& gate, int teams) const {
+    return gate(merge, teams);
+  }
+  League league(const League& of_merge) const { return of_merge; }
+};
+
 /// From the segments of level 0 to the values at their ends.
 template <class T, int W = 1>
 struct ReducedSystem {
@@ -282,14 +299,14 @@ struct ReducedSystem {
   std::int64_t segment_rows;
   Diagnosis diagnosis;
 
-  template <class Exec, class Gate = Always>
-  void launch(const Exec& exec, std::int64_t count, const std::string& label,
-              const Gate& gate = {}) const {
+  template <class Exec, class Gate = Always, class Before = SegmentsAreThere>
+  void launch(const Exec& exec, std::int64_t count, const std::string& label, const Gate& gate = {},
+              const Before& before = {}) const {
     runs().merge(exec, count, label, gate);
     if (is_chain(count)) {
       Kokkos::parallel_for(label + "chain", range(exec, count), gate(chain(), count));
     } else {
-      launch_merge(exec, count, label, {nullptr}, gate);
+      launch_merge(exec, count, label, {nullptr}, gate, before);
       if (!MergeCoarse<T, W>::goes_down(layout)) launch_descent(exec, count, label, gate);
     }
     runs().spread(exec, count, label, gate);
@@ -329,15 +346,17 @@ struct ReducedSystem {
     return segment_rows * (layout.stage[0].segments / layout.segments);
   }
   ChainCoarse<T, W> chain() const { return {work, layout, periodic, coarse_rows(), diagnosis}; }
-  template <class Exec, class Gate>
+  template <class Exec, class Gate, class Before = SegmentsAreThere>
   void launch_merge(const Exec& exec, std::int64_t count, const std::string& label,
-                    const PackedSegments<T, W>& blocks, const Gate& gate) const {
+                    const PackedSegments<T, W>& blocks, const Gate& gate,
+                    const Before& before = {}) const {
     using Merge = MergeCoarse<T, W>;
     constexpr int most_threads = CoarseTree<T, W>::most_alone / CoarseTree<T, W>::each;
-    const League league{static_cast<int>(count * layout.level[0].groups), Merge::threads(layout),
-                        Merge::scratch_bytes(layout), Gate::overlaps};
-    const auto kernel =
-        gate(Merge{work, layout, periodic, coarse_rows(), diagnosis, blocks}, league.teams);
+    const League league =
+        before.league({static_cast<int>(count * layout.level[0].groups), Merge::threads(layout),
+                       Merge::scratch_bytes(layout), Gate::overlaps});
+    const auto kernel = before.kernel(
+        Merge{work, layout, periodic, coarse_rows(), diagnosis, blocks}, gate, league.teams);
     if constexpr (W == 1)
       launch_teams<most_threads>(exec, label + "coarse", league, kernel);
     else  // 2 to 4 us faster than overlapped, up to a million rows

@@ -8,6 +8,7 @@
 #include <impl/Trikkos_TeamLaunch.hpp>
 #include <impl/partition/Trikkos_CoarseLayout.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
+#include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_Halves.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
@@ -94,11 +95,21 @@ struct ReduceTiles {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const auto [system, tile] =
         place_of_team(member.league_rank(), static_cast<int>(layout.tiles), problem, together, K);
+    if (tile == 0) reset_arrivals(member, system);
     reduce(member, system, tile);
   }
+  /// Of the system, and those together with it.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void reset_arrivals(const Member& member, std::int64_t system) const {
+    for (int j = 0; j < K && system + j < problem.count(); ++j)
+      layout.arrivals(problem.storage + (system + j) * layout.words)
+          .reset(member.team_rank(), member.team_size());
+  }
+  /// By a team of at least as many threads as there are partitions; more do the last one, too.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void reduce(const Member& member, int system, int tile) const {
-    const int t = member.team_rank();
+    int t = member.team_rank();
+    if constexpr (requires { Member::restages; }) t = t < shape.lanes() ? t : shape.lanes() - 1;
     const StagedTile<T, Rows, W, Bulk, K> staged{shape, team_scratch<T, staging_alignment>(member),
                                                  std::int64_t(tile) * shape.tile_rows()};
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
@@ -107,9 +118,6 @@ struct ReduceTiles {
     if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
     const int systems = staged.systems(problem, system);
     T* const work = problem.storage + system * layout.words;
-    if (tile == 0)
-      for (int j = 0; j < systems; ++j)
-        layout.arrivals(work + j * layout.words).reset(t, shape.lanes());
     staging.wait();
     const bool whole =
         staged.template complete<pads_v<Elimination, Matrices>>(member, problem, system);
@@ -123,7 +131,7 @@ struct ReduceTiles {
     } else {
       s = merge_tree(member, slots, shape.lanes(), shape.levels(), s, [](int, const Node&) {});
     }
-    if (t >= shape.segments()) return;
+    if (member.team_rank() >= shape.segments()) return;
     TRIKKOS_UNROLL(K)
     for (int j = 0; j < K; ++j)
       if (j < systems)
@@ -145,6 +153,67 @@ struct ReduceTiles {
       return elimination.reduce(half_of(rows, t));
     else
       return elimination.reduce(rows);
+  }
+};
+
+/// The way up the tree for one system, if that `is_wanted`, and before it the first pass, if that
+/// `is_missing`, by teams that go from tile to tile: the last one below a group goes up with it.
+template <class Reduce, class Merge>
+struct ReduceAndMerge {
+  Reduce reduce;
+  Merge merge;
+  /// The one is known since before the kernel before this one began, the other when that has ended.
+  const std::int32_t *is_missing, *is_wanted;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    // volatile: see `KernelIfDecided`
+    const volatile std::int32_t &missing = *is_missing, &wanted = *is_wanted;
+    const bool begins_below = missing != 0;
+    const int rank = member.league_rank(), made = reduce.shape.segments();
+    if (!begins_below) {
+      if (rank >= merge.layout.level[0].groups) return;
+      let_next_begin(member);
+    }
+    wait_for_kernels_before(member);
+    if (begins_below && wanted == 0) return;
+    // one way up in the code, which comes from memory, too
+    std::int64_t group = rank, tile = rank;
+    TRIKKOS_UNROLL(1)
+    do {
+      if (begins_below) [[unlikely]] {
+        group = -1;
+        TRIKKOS_UNROLL(1)
+        for (; group < 0 && tile < merge.layout.tiles; tile += member.league_size()) {
+          using Team = TeamOf<Member>;
+          Staging<Team>::finish(member);
+          reduce.reduce(Team(member, static_cast<int>(tile)), 0, static_cast<int>(tile));
+          member.team_barrier();
+          if (merge.is_last(member, merge.work, 0, tile * made, made))
+            group = tile * made / Merge::lanes;
+        }
+        if (group < 0) return;
+      }
+      merge.go_up(member, 0, group);
+    } while (begins_below);
+  }
+};
+/// For `ReducedSystem`, in place of its gate.
+template <class Reduce>
+struct ReduceBefore {
+  Reduce reduce;
+  const std::int32_t *is_missing, *is_wanted;
+
+  template <class Merge, class Gate>
+  ReduceAndMerge<Reduce, Merge> kernel(const Merge& merge, const Gate&, int) const {
+    return {reduce, merge, is_missing, is_wanted};
+  }
+  League league(League r) const {
+    const auto tiles = static_cast<int>(reduce.layout.tiles);
+    r.teams = std::max(r.teams, std::min(tiles, OnlyIf::most_teams));
+    r.threads = std::max(r.threads, reduce.shape.lanes());
+    r.scratch_bytes = std::max(r.scratch_bytes, Reduce::scratch_bytes(reduce.shape));
+    return r;
   }
 };
 

@@ -207,6 +207,7 @@ struct WindowsOrSegments {
     const auto [system, work] =
         place_of_team(member.league_rank(), each, window.problem, /*together=*/false);
     wait_for_kernels_before(member);
+    if (work == 0) reduce.reset_arrivals(member, system);
     if (is_tried[system] != 0) {
       if (work < window.windows.count) window.solve(member, system, work);
     } else {

@@ -70,15 +70,17 @@ struct LookFirst {
     double passed_on = 1;
     for (std::int64_t i = member.team_rank(); i < samples; i += member.team_size())
       passed_on *= passes_on(i);
-    of_threads[member.team_rank()] = passed_on;
-    member.team_barrier();
-    if (member.team_rank() > 0) return;
-    for (int t = 1; t < member.team_size(); ++t) passed_on *= of_threads[t];
-    decide(passed_on);
+    const int t = member.team_rank();
+    of_threads[t] = passed_on;
+    for (int h = threads / 2; h >= 1; h /= 2) {
+      member.team_barrier();
+      if (t < h) of_threads[t] *= of_threads[t + h];
+    }
+    if (t == 0) decide(of_threads[0]);
   }
 
  private:
-  static constexpr int threads = 64;
+  static constexpr int threads = 64;  // a power of two
 };
 
 }  // namespace Trikkos::Impl

@@ -36,7 +36,8 @@ class Truncated {
 
   /// Whether `automatic` calls it: where to look costs less than windows gain, where they do.
   static bool is_for(const Shape& shape, const Options& options) {
-    constexpr std::int64_t least = std::int64_t(1) << (is_host_v<Exec> ? 16 : 18);
+    constexpr std::int64_t least = std::int64_t(1)
+                                   << (is_host_v<Exec> || sizeof(Real<T>) == 8 ? 16 : 17);
     constexpr std::int64_t least_of_many = std::int64_t(1) << 23;
     if (options.algorithm() != Algorithm::automatic || options.partition_size() != 0) return false;
     if (shape.count == 1) return shape.n >= least;

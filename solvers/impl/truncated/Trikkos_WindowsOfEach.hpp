@@ -107,9 +107,14 @@ void solve_each_in_windows(const Exec& exec, const DeviceWindows<T>& windows, st
     return passes.solve(exec, second, of_listed);
   }
   windows.launch_or_reduce(exec, problem, lists.is_tried, refused, passes, second);
-  passes.reduce(exec, second, of_listed);
   const OnlyDecided of_refused{refused.is_refused, systems};
-  passes.solve_reduced(exec, second, of_refused);
+  if (systems == 1 && passes.can_reduce_and_solve_reduced()) {
+    // one kernel: another that finds nothing to do would take 5 us
+    passes.reduce_and_solve_reduced(exec, second, lists.is_tried, refused.is_refused, of_refused);
+  } else {
+    passes.reduce(exec, second, of_listed);
+    passes.solve_reduced(exec, second, of_refused);
+  }
   passes.substitute(exec, second, of_refused);
 }
 
