@@ -112,6 +112,36 @@ TEST(TEST_CATEGORY, tile_kernels_at_seams) {
       }
     }
 }
+// Systems, with a matrix each, that begin anywhere: tiles are moved in bulk from where they can be.
+TEST(TEST_CATEGORY, tile_kernels_of_unaligned_systems) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {tile - 1, tile, tile + 1, 2 * tile - 2, 2 * tile + 3, 3 * tile + 5})
+    for (const int count : {1, 3, 6}) {
+      std::vector<HostSystem<1>> systems;
+      std::vector<std::vector<T>> alone;
+      for (int k = 0; k < count; ++k) {
+        systems.push_back(
+            {n, [=](int i, int j) { return T(Impl::random_uniform(30 + k, 3 + j, i)); }});
+        alone.push_back(solve_with(Passes(Impl::Shape{n, 1, 1}, Trikkos::Options{}), systems[k]).x);
+        EXPECT_LE(systems[k].backward_error(alone[k]), 8 * std::numeric_limits<T>::epsilon());
+      }
+      for (const int offset : {0, 1, 2, 3})
+        for (const int gap : {0, 1, 2, 3}) {
+          SCOPED_TRACE(std::to_string(count) + " of " + std::to_string(n) + " rows, offset " +
+                       std::to_string(offset) + ", gap " + std::to_string(gap));
+          const ManyOnDevice<1> many(systems, 1, n + gap, offset);
+          const Passes passes(Impl::Shape{n, count, count}, Trikkos::Options{});
+          const Kokkos::View<T*, Exec> storage("storage", count * passes.storage_words());
+          Impl::Problem<T> problem = many.problem(offset % 2 == 0);
+          problem.A.first.scale_rows = true;
+          problem.storage = storage.data();
+          passes.solve(Exec(), problem);
+          const Answers found = many.answers();
+          EXPECT_TRUE(found.status.ok()) << found.status.why();
+          EXPECT_EQ(found.x, alone);
+        }
+    }
+}
 // Each has the bits that it has alone, wherever it lies.
 TEST(TEST_CATEGORY, tile_kernels_of_one_matrix) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();

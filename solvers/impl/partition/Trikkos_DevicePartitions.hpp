@@ -50,15 +50,42 @@ bool can_load_in_bulk(const Problem<T, W, Matrices>& problem, const TileShape<T,
   }
 }
 /// Of x, too, and up to the ends of open systems.
-template <class T, int W, class Matrices>
-bool moves_in_bulk(const Problem<T, W, Matrices>& problem, const TileShape<T, 0, W>& tile) {
-  if constexpr (!std::is_same_v<Matrices, Systems<T, W>>)
-    return false;
-  else
-    return can_load_in_bulk(problem, tile) && !problem.A.first.periodic &&
-           problem.A.first.wrap == 0 &&
-           is_in_bulk(problem.x.data, problem.x.system_stride, problem.x.row_stride,
-                      tile.tile_rows());
+template <class T, int W>
+Moves moves_of(const Problem<T, W>& problem, const TileShape<T, 0, W>& tile) {
+  const Systems<T, W>& A = problem.A;
+  const auto& x = problem.x;
+  const auto place = [](const auto* data) {
+    return reinterpret_cast<std::uintptr_t>(data) % staging_alignment;
+  };
+  const auto bytes = [&](std::int64_t system_stride) {
+    return problem.count() == 1
+               ? 0
+               : sizeof(T) * static_cast<std::size_t>(system_stride) % staging_alignment;
+  };
+  const auto is_like_x = [&](const auto* data, std::int64_t system_stride,
+                             std::int64_t row_stride) {
+    return row_stride == 1 && place(data) == place(x.data) &&
+           bytes(system_stride) == bytes(x.system_stride);
+  };
+  bool all = !A.first.periodic && A.first.wrap == 0 && A.first.is_contiguous() &&
+             problem.slab() == problem.count() && tile.pitch() == tile.rows() &&
+             is_bulk(0, sizeof(T) * tile.tile_rows()) && x.row_stride == 1 &&
+             is_like_x(problem.b.data, problem.b.system_stride, problem.b.row_stride);
+  for (int j = 0; j <= 2 * W; ++j) all = all && is_like_x(A.first.band[j].data, A.stride[j], 1);
+  if (!all) return Moves::in_words;
+  return place(x.data) == 0 && bytes(x.system_stride) == 0 ? Moves::in_bulk : Moves::shifted;
+}
+/// f(std::integral_constant<Moves, ...>) for how they are moved.
+template <bool may_be_shifted = true, class T, int W, class Matrices, class F>
+void with_moves(const Problem<T, W, Matrices>& problem, const TileShape<T, 0, W>& tile,
+                const F& f) {
+  if constexpr (std::is_same_v<Matrices, Systems<T, W>>) {
+    const Moves how = moves_of(problem, tile);
+    if (how == Moves::in_bulk) return f(std::integral_constant<Moves, Moves::in_bulk>());
+    if constexpr (may_be_shifted && in_one_go < T >> 1)
+      if (how == Moves::shifted) return f(std::integral_constant<Moves, Moves::shifted>());
+  }
+  f(std::integral_constant<Moves, Moves::in_words>());
 }
 
 template <class T, int W, class Matrices>
@@ -187,7 +214,7 @@ class DevicePartitions {
             std::int64_t(m_tile.rows()) << m_tile.levels(), problem.diagnosis};
   }
 
-  template <template <class, class, int, class, bool, int> class Tiles, class Matrices, class Gate>
+  template <template <class, class, int, class, Moves, int> class Tiles, class Matrices, class Gate>
   void launch(const Exec& exec, const char* phase, const Problem<T, W, Matrices>& problem,
               const Gate& gate) const {
     const auto launch_it = [&](const auto& kernel) { launch(exec, phase, kernel, gate); };
@@ -195,7 +222,7 @@ class DevicePartitions {
                   requires { Elimination::systems_at_once; })
       if (is_default(problem) && solves_together(problem)) {
         constexpr int most = Elimination::systems_at_once;
-        using Kernel = Tiles<T, Elimination, rows_by_default, Matrices, false, most>;
+        using Kernel = Tiles<T, Elimination, rows_by_default, Matrices, Moves::in_words, most>;
         if (problem.count() > 2 &&
             Kernel::scratch_bytes({}) <= static_cast<std::size_t>(scratch_of_teams<Exec>()))
           return with_tile<Tiles, most>(problem, default_tile(), launch_it);
@@ -204,28 +231,29 @@ class DevicePartitions {
     with_kernel<Tiles>(problem, launch_it);
   }
   /// The default shape is a type of its own, and so are its tiles where all is moved in bulk.
-  template <template <class, class, int, class, bool, int> class Tiles, class Matrices, class F>
+  template <template <class, class, int, class, Moves, int> class Tiles, class Matrices, class F>
   void with_kernel(const Problem<T, W, Matrices>& problem, const F& f) const {
     if (is_default(problem))
       with_tile<Tiles, 1>(problem, default_tile(), f);
     else
       with_tile<Tiles, 1>(problem, m_tile, f);
   }
-  template <template <class, class, int, class, bool, int> class Tiles, int K, class Matrices,
+  template <template <class, class, int, class, Moves, int> class Tiles, int K, class Matrices,
             int Rows, class F>
   void with_tile(const Problem<T, W, Matrices>& problem, const TileShape<T, Rows, W>& tile,
                  const F& f) const {
-    const auto with = [&]<bool Bulk>(std::bool_constant<Bulk>) {
-      f(Tiles<T, Elimination, Rows, Matrices, Bulk, K>{problem,
-                                                       {},
-                                                       {tile.m_lanes, tile.m_rows, tile.m_levels},
-                                                       m_layout,
-                                                       can_load_in_bulk(problem, m_tile),
-                                                       solves_together(problem)});
+    const auto with = [&]<Moves How>(std::integral_constant<Moves, How>) {
+      f(Tiles<T, Elimination, Rows, Matrices, How, K>{problem,
+                                                      {},
+                                                      {tile.m_lanes, tile.m_rows, tile.m_levels},
+                                                      m_layout,
+                                                      can_load_in_bulk(problem, m_tile),
+                                                      solves_together(problem)});
     };
-    if constexpr (pads_v<Elimination, Matrices> && !ComputedMatrices<Matrices>)
-      if (moves_in_bulk(problem, m_tile)) return with(std::true_type());
-    with(std::false_type());
+    if constexpr (pads_v<Elimination, Matrices>)
+      with_moves<(Rows > 0 && K == 1)>(problem, m_tile, with);
+    else
+      with(std::integral_constant<Moves, Moves::in_words>());
   }
   static constexpr int rows_by_default = Elimination::template device_rows<T>;
   static TileShape<T, rows_by_default, W> default_tile() { return {}; }

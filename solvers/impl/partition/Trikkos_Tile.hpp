@@ -15,6 +15,18 @@
 
 namespace Trikkos::Impl {
 
+/// How tiles are moved. In bulk: bands, b and x, where they are contiguous and the system open, and
+/// rows 1 x = 0 complete its last tile; there is no other way in the code then, as jumping over it
+/// takes a tenth of the time of a tile. Arrays are so aligned that bulk copies can begin with each
+/// tile, or `shifted`: all of a system as many words.
+enum class Moves { in_words, in_bulk, shifted };
+
+/// So many words are what bulk copies move at least, and begin at.
+template <class T>
+inline constexpr int in_one_go = sizeof(T) < staging_alignment
+                                     ? static_cast<int>(staging_alignment / sizeof(T))
+                                     : 1;
+
 /// Partitions (threads) in a tile and tree levels in a tile by default: 64 double partitions of 15
 /// rows fill 36 KiB of scratch. With W > 1 partitions are halves that meet, and longer.
 template <class T, int W = 1>
@@ -27,7 +39,7 @@ struct DefaultTile {
 inline constexpr int max_tile_lanes = 64;
 /// The default shape, and that rows are scaled, is known to the compiler, `Rows` a partition; any
 /// other, `Rows` = 0, comes as numbers. K systems with one matrix are in a tile together.
-template <class T, int Rows, int W = 1, int K = 1>
+template <class T, int Rows, int W = 1, int K = 1, Moves How = Moves::in_words>
 struct TileShape {
   using Default = DefaultTile<T, W>;
 
@@ -56,7 +68,12 @@ struct TileShape {
 
   // Scratch: the rows of partition t start at t * pitch, an odd number: no bank conflicts.
   KOKKOS_FORCEINLINE_FUNCTION int pitch() const { return rows() | 1; }
-  KOKKOS_FORCEINLINE_FUNCTION int band_words() const { return staged_words<T>(lanes() * pitch()); }
+  /// With room for what is moved more where tiles are shifted: a line, as bulk copies to where
+  /// lines of scratch begin are faster.
+  KOKKOS_FORCEINLINE_FUNCTION int band_words() const {
+    constexpr int line = 128 / sizeof(T);
+    return staged_words<T>(lanes() * pitch()) + (How == Moves::shifted ? line : 0);
+  }
   KOKKOS_FORCEINLINE_FUNCTION int node_words() const {
     return staged_words<T>(MergeNode<NumberOf<T, K>, W>::words * lanes());
   }
@@ -200,23 +217,33 @@ struct NodesAmongRows {
   }
 };
 
-/// The arrays of a tile in scratch and the steps that both passes share. `in_bulk`: bands, b and x
-/// are contiguous, and so aligned that tiles are moved by bulk copies. `Bulk`: so is x, the system
-/// is open, and rows 1 x = 0 complete its last tile. There is no other way in the code then, as
-/// jumping over it takes a tenth of the time of a tile. K: of so many systems from the `system`-th
-/// on, as far as there are.
-template <class T, int Rows, int W = 1, bool Bulk = false, int K = 1>
+/// The arrays of a tile in scratch and the steps that both passes share. `in_bulk`: bands and b are
+/// so aligned and contiguous that tiles inside a system are loaded in bulk, if others are not. K:
+/// of so many systems from the `system`-th on, as far as there are.
+template <class T, int Rows, int W = 1, Moves How = Moves::in_words, int K = 1>
 struct StagedTile {
   static constexpr int rhs = 2 * W + 1, bands = rhs + K;
+  static constexpr bool is_bulk = How != Moves::in_words;
 
-  TileShape<T, Rows, W, K> shape;
+  TileShape<T, Rows, W, K, How> shape;
   T* scratch;  // the bands, from left to right, and b, each band_words(), then the nodes
   std::int64_t base;
+  int m_shift = 0;
 
-  KOKKOS_FORCEINLINE_FUNCTION T* band(int k) const { return scratch + k * shape.band_words(); }
-  KOKKOS_FORCEINLINE_FUNCTION T* nodes() const { return band(bands); }
+  template <class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION static int shift_of(const Problem& problem, std::int64_t system) {
+    if constexpr (How != Moves::shifted) return 0;
+    const T* const first = problem.x.data + system * problem.x.system_stride;
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(first) / sizeof(T) % in_one_go<T>);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int shift() const { return How == Moves::shifted ? m_shift : 0; }
+  /// From its row 0 on.
+  KOKKOS_FORCEINLINE_FUNCTION T* band(int k) const {
+    return scratch + (k * shape.band_words() + shift());
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T* nodes() const { return scratch + bands * shape.band_words(); }
   KOKKOS_FORCEINLINE_FUNCTION NodesAmongRows<T, bands> nodes_among_rows() const {
-    return {scratch, band(bands), shape.band_words(), shape.pitch(), shape.lanes()};
+    return {band(0), nodes(), shape.band_words(), shape.pitch(), shape.lanes()};
   }
 
   /// Starts to copy the rows of a system into scratch. All threads call it.
@@ -225,7 +252,7 @@ struct StagedTile {
                                         const Problem& problem, std::int64_t system,
                                         bool in_bulk) const {
     const std::int64_t n = problem.n();
-    if constexpr (Bulk) {
+    if constexpr (is_bulk) {
       if (is_inside(n))
         load_inside(staging, problem, system);
       else
@@ -253,7 +280,7 @@ struct StagedTile {
   template <bool pads, class Member, class Problem>
   KOKKOS_FORCEINLINE_FUNCTION bool complete(const Member& member, const Problem& problem,
                                             std::int64_t system) const {
-    if constexpr (Bulk) {
+    if constexpr (is_bulk) {
       if (!is_inside(problem.n())) complete_end(member, problem, system);
       return true;
     } else {
@@ -269,16 +296,18 @@ struct StagedTile {
   KOKKOS_FORCEINLINE_FUNCTION void store(const Member& member, const Problem& problem,
                                          std::int64_t system) const {
     const int rows = end(problem.n()), count = systems(problem, system);
-    if constexpr (Bulk) {
+    if constexpr (is_bulk) {
       const auto first = [&](int j) {
         return problem.x.data + ((system + j) * problem.x.system_stride + base);
       };
-      if (rows == shape.tile_rows())
+      if (rows == shape.tile_rows()) {
+        if constexpr (K == 1) return store_run(member, first(0), band(rhs), rows);
         return Staging<Member>::template store_by_one<T>(member, [&](const auto& start_run) {
           TRIKKOS_UNROLL(K)
           for (int j = 0; j < K; ++j)
             if (j < count) start_run(first(j), band(rhs + j), rows);
         });
+      }
       member.team_barrier();
       for (int j = 0; j < count; ++j)
         for (int i = member.team_rank(); i < rows; i += member.team_size())
@@ -295,6 +324,16 @@ struct StagedTile {
       else
         for (int i = member.team_rank(); i < rows; i += member.team_size())
           x[base + i] = band(rhs + j)[shape.place(i)];
+    }
+  }
+  /// So many rows, a multiple of `in_one_go`. All threads call it.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void store_run(const Member& member, T* to, T* from, int rows) const {
+    const int head = shift() > 0 ? in_one_go<T> - shift() : 0, edges = head + shift();
+    Staging<Member>::store_run(member, to + head, from + head, rows - edges);
+    if (const int t = member.team_rank(); t < edges) {
+      const int i = t < head ? t : rows - edges + t;
+      to[i] = from[i];
     }
   }
   /// Of those in the tile, how many there are.
@@ -319,7 +358,7 @@ struct StagedTile {
   template <int Length = 0, class Problem>
   KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Problem& problem, bool whole = false) const {
     constexpr bool always = Rows > 0;  // known to the compiler: 1 % of the time of a solve
-    return StagedRows<T, 1, W, Length, NumberOf<T, K>>{scratch + t * shape.pitch(),
+    return StagedRows<T, 1, W, Length, NumberOf<T, K>>{band(0) + t * shape.pitch(),
                                                        shape.band_words(),
                                                        Length > 0 ? Length
                                                        : whole    ? shape.rows()
@@ -328,9 +367,6 @@ struct StagedTile {
   }
 
  private:
-  static constexpr int in_one_go =
-      sizeof(T) < staging_alignment ? staging_alignment / sizeof(T) : 1;
-
   /// That the k-th of all arrays belongs to: where there are fewer than K, the last one again.
   template <class Problem>
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t system_of(const Problem& problem,
@@ -352,9 +388,11 @@ struct StagedTile {
   KOKKOS_FORCEINLINE_FUNCTION void load_inside(Staging<Member>& staging, const Problem& problem,
                                                std::int64_t system) const {
     const int rows = shape.tile_rows();
-    staging.template load_by_one<T>(bands * rows, [&](const auto& start_run) {
+    const int words = shift() > 0 ? rows + in_one_go<T> : rows;
+    staging.template load_by_one<T>(bands * words, [&](const auto& start_run) {
       TRIKKOS_UNROLL(bands)
-      for (int k = 0; k < bands; ++k) start_run(band(k), start(problem, system, k), rows);
+      for (int k = 0; k < bands; ++k)
+        start_run(band(k) - shift(), start(problem, system, k) - shift(), words);
     });
   }
   /// Of the k-th array at an end of the system: rows [begin, end) are of the matrix, and rows
@@ -373,8 +411,10 @@ struct StagedTile {
     const bool is_one_of_many = k < rhs && problem.A.stride[k] != 0,
                has_before = is_one_of_many && system > 0,
                has_behind = is_one_of_many && system < problem.count() - 1;
-    r.first = has_before ? 0 : (r.begin + in_one_go - 1) / in_one_go * in_one_go;
-    r.last = (has_behind ? end(n) : r.end) / in_one_go * in_one_go;
+    constexpr int multiple = in_one_go<T>;
+    r.first = (has_before ? 0 : (r.begin + shift() + multiple - 1) / multiple * multiple) - shift();
+    r.last = ((has_behind ? end(n) : r.end) + shift()) / multiple * multiple - shift();
+    if (r.first > r.end) r.first = r.end;
     if (r.last < r.first) r.last = r.first;
     return r;
   }
@@ -442,7 +482,8 @@ struct StagedTile {
   }
   /// Neither the first nor the last tile.
   KOKKOS_FORCEINLINE_FUNCTION bool is_inside(std::int64_t n) const {
-    return base >= W && base + shape.tile_rows() <= n - W;
+    const int behind = shift() > 0 ? larger(W, in_one_go<T>) : W;
+    return base >= W && base + shape.tile_rows() <= n - behind;
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_in_one_piece() const { return shape.pitch() == shape.rows(); }
   /// Of the rows up to n, where those of the tile end.

@@ -78,7 +78,8 @@ KOKKOS_FORCEINLINE_FUNCTION Kokkos::pair<int, int> place_of_team(
 }
 
 /// First pass: rows to segments. K systems with one matrix at a time.
-template <class T, class Elimination, int Rows, class Matrices, bool Bulk = false, int K = 1>
+template <class T, class Elimination, int Rows, class Matrices, Moves How = Moves::in_words,
+          int K = 1>
 struct ReduceTiles {
   static constexpr int W = Elimination::half_bandwidth, systems_at_once = K;
   using V = NumberOf<T, K>;
@@ -87,7 +88,7 @@ struct ReduceTiles {
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
-  TileShape<T, Rows, W, K> shape;
+  TileShape<T, Rows, W, K, How> shape;
   TeamLayout layout;
   bool in_bulk, together;
 
@@ -110,8 +111,9 @@ struct ReduceTiles {
   KOKKOS_FORCEINLINE_FUNCTION void reduce(const Member& member, int system, int tile) const {
     int t = member.team_rank();
     if constexpr (requires { Member::restages; }) t = t < shape.lanes() ? t : shape.lanes() - 1;
-    const StagedTile<T, Rows, W, Bulk, K> staged{shape, team_scratch<T, staging_alignment>(member),
-                                                 std::int64_t(tile) * shape.tile_rows()};
+    using Tile = StagedTile<T, Rows, W, How, K>;
+    const Tile staged{shape, team_scratch<T, staging_alignment>(member),
+                      std::int64_t(tile) * shape.tile_rows(), Tile::shift_of(problem, system)};
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
     staged.load(member, staging, problem, system, in_bulk);
     let_next_begin(member);
@@ -139,10 +141,11 @@ struct ReduceTiles {
                            layout.stage[0].segments}
             .put(std::int64_t(tile) * shape.segments() + t, segment_of_system(s, j));
   }
-  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W, K>& shape) {
+  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W, K, How>& shape) {
     return shape.reduce_words();
   }
-  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W, K>& shape) {
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(
+      const TileShape<T, Rows, W, K, How>& shape) {
     return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
   }
 
@@ -218,7 +221,8 @@ struct ReduceBefore {
 };
 
 /// Second pass: from the bounds of each segment to the solution of its rows.
-template <class T, class Elimination, int Rows, class Matrices, bool Bulk = false, int K = 1>
+template <class T, class Elimination, int Rows, class Matrices, Moves How = Moves::in_words,
+          int K = 1>
 struct SubstituteTiles {
   static constexpr int W = Elimination::half_bandwidth, systems_at_once = K;
   using V = NumberOf<T, K>;
@@ -226,7 +230,7 @@ struct SubstituteTiles {
 
   Problem<T, W, Matrices> problem;
   Elimination elimination;
-  TileShape<T, Rows, W, K> shape;
+  TileShape<T, Rows, W, K, How> shape;
   TeamLayout layout;
   bool in_bulk, together;
   /// So many, the first, eliminate before the bounds of segments are known: while the reduced
@@ -250,7 +254,8 @@ struct SubstituteTiles {
         place_of_team(member.league_rank(), tiles, problem, together, K);
     // backwards: the tiles that the first pass read last may still be in the cache
     const std::int64_t tile = tiles - 1 - from_last;
-    const Tile staged{shape, team_scratch<T, staging_alignment>(member), tile * shape.tile_rows()};
+    const Tile staged{shape, team_scratch<T, staging_alignment>(member), tile * shape.tile_rows(),
+                      Tile::shift_of(problem, system)};
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
     staged.load(member, staging, problem, system, in_bulk);
 
@@ -292,18 +297,19 @@ struct SubstituteTiles {
       if (!(found.probe == 0)) report_solution(staged.rows(t, problem), j, diagnosis, first);
     }
   }
-  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W, K>& shape) {
+  static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W, K, How>& shape) {
     if (in_halves<W>) return shape.reduce_words();
     return spare_offset(shape) + (keeps && Rows == 0 ? shape.band_words() : 0);
   }
-  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(const TileShape<T, Rows, W, K>& shape) {
+  static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(
+      const TileShape<T, Rows, W, K, How>& shape) {
     return sizeof(T) * scratch_words(shape) + staging_bytes + staging_alignment;
   }
 
  private:
-  using Tile = StagedTile<T, Rows, W, Bulk, K>;
+  using Tile = StagedTile<T, Rows, W, How, K>;
 
-  static KOKKOS_INLINE_FUNCTION int spare_offset(const TileShape<T, Rows, W, K>& shape) {
+  static KOKKOS_INLINE_FUNCTION int spare_offset(const TileShape<T, Rows, W, K, How>& shape) {
     return shape.row_words() + (keeps ? shape.words_of_nodes_behind() : shape.node_words());
   }
 

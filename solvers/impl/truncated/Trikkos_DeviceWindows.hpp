@@ -62,12 +62,11 @@ KOKKOS_FORCEINLINE_FUNCTION bool report_coupling(const Diagnosis& diagnosis, con
   return static_cast<double>(known) <= largest_disagreement<R>;
 }
 
-/// `Bulk`: windows are moved by bulk copies.
-template <class T, bool Bulk>
+template <class T, Moves How>
 struct SolveWindow {
   static constexpr int rows = OrthogonalCarry::device_rows<T>, lanes = DefaultTile<T>::lanes;
-  using Shape = TileShape<T, rows>;
-  using Tile = StagedTile<T, rows, 1, Bulk>;
+  using Shape = TileShape<T, rows, 1, 1, How>;
+  using Tile = StagedTile<T, rows, 1, How>;
   using Node = MergeNode<T>;
   /// So many threads: see `SubstituteTiles`.
   static constexpr int registers_for = sizeof(T) == 8 ? 384 : max_tile_lanes;
@@ -87,7 +86,8 @@ struct SolveWindow {
   KOKKOS_FORCEINLINE_FUNCTION void solve(const Member& member, std::int64_t system,
                                          std::int64_t window) const {
     const int t = member.team_rank(), groups = lanes >> levels, group = t >> levels;
-    const Tile staged{Shape{}, team_scratch<T, staging_alignment>(member), window * windows.step()};
+    const Tile staged{Shape{}, team_scratch<T, staging_alignment>(member), window * windows.step(),
+                      Tile::shift_of(problem, system)};
     Staging<Member> staging(member, staged.scratch + scratch_words());
     staged.load(member, staging, problem, system, false);
     let_next_begin(member);
@@ -176,9 +176,9 @@ struct SolveWindow {
     const int first = window == 0 ? 0 : static_cast<int>(windows.overlap),
               end = static_cast<int>(windows.end());
     T* const from = staged.band(Tile::rhs) + first;
-    if constexpr (Bulk)
+    if constexpr (Tile::is_bulk)
       if (window < windows.count - 1)
-        return Staging<Member>::store_run(
+        return staged.store_run(
             member, problem.x.data + (system * problem.x.system_stride + staged.base + first), from,
             end - first);
     const int last = left < end ? static_cast<int>(left) : end;
@@ -190,10 +190,10 @@ struct SolveWindow {
 
 /// Of systems that windows are tried for these, of others the first pass of `segmented`: in one
 /// kernel, as one that finds nothing to do would take a tenth of the time of a solve.
-template <class T, int Rows, bool Bulk>
+template <class T, int Rows, Moves How>
 struct WindowsOrSegments {
-  using Window = SolveWindow<T, Bulk>;
-  using Reduce = ReduceTiles<T, OrthogonalCarry, Rows, Systems<T>, Bulk>;
+  using Window = SolveWindow<T, How>;
+  using Reduce = ReduceTiles<T, OrthogonalCarry, Rows, Systems<T>, How>;
   static constexpr int registers_for = Window::registers_for;
 
   Window window;
@@ -236,17 +236,13 @@ class DeviceWindows {
   template <class Exec>
   void launch(const Exec& exec, const Problem<T>& problem, const Refusals& refused) const {
     const TileShape<T, 0> shape{Tile{}.lanes(), Tile{}.rows(), Tile{}.levels()};
-    const auto launch_for = [&]<bool Bulk>(std::bool_constant<Bulk>) {
-      using Window = SolveWindow<T, Bulk>;
+    with_moves(problem, shape, [&]<Moves How>(std::integral_constant<Moves, How>) {
+      using Window = SolveWindow<T, How>;
       launch_teams<Window::registers_for>(exec, label,
                                           {static_cast<int>(problem.count() * m_windows.count),
                                            Window::lanes, Window::scratch_bytes(), true},
                                           Window{problem, m_windows, m_levels, refused});
-    };
-    if (moves_in_bulk(problem, shape))
-      launch_for(std::true_type());
-    else
-      launch_for(std::false_type());
+    });
   }
   /// Of the systems that are tried; of others the first pass of `passes`, which solves `second`.
   template <class Exec, class Passes>
@@ -254,9 +250,9 @@ class DeviceWindows {
                         const Refusals& refused, const Passes& passes,
                         const Problem<T>& second) const {
     passes.with_reduce(
-        second, [&]<int Rows, bool Bulk>(
-                    const ReduceTiles<T, OrthogonalCarry, Rows, Systems<T>, Bulk>& reduce) {
-          using Kernel = WindowsOrSegments<T, Rows, Bulk>;
+        second, [&]<int Rows, Moves How>(
+                    const ReduceTiles<T, OrthogonalCarry, Rows, Systems<T>, How>& reduce) {
+          using Kernel = WindowsOrSegments<T, Rows, How>;
           const Kernel kernel{{problem, m_windows, m_levels, refused}, reduce, is_tried};
           launch_teams<Kernel::registers_for>(exec, label,
                                               {static_cast<int>(problem.count()) * kernel.each(),
