@@ -6,6 +6,7 @@
 #include <DeviceKernels.hpp>
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
 #include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
+#include <impl/spike/Trikkos_DiagonalPivoting.hpp>
 
 /// \file
 /// The two passes of `segmented` on a device, on hosts, too (DeviceKernels.hpp): ends of systems,
@@ -75,6 +76,31 @@ TEST(TEST_CATEGORY, tile_kernels_of_any_partition) {
       }
     }
 }
+// SPIKE: last tiles and partitions of all lengths, and some of no rows, which nothing is said of.
+template <class Elimination>
+void expect_solved_by_spike(int n) {
+  SCOPED_TRACE(std::to_string(n) + " rows");
+  const Impl::DevicePartitions<T, Exec, Elimination> solver(Impl::Shape{n, 1, 1},
+                                                            Trikkos::Options{});
+  for (const bool periodic : {false, true}) {
+    auto A = random_system<1>(n, periodic);
+    for (int i = 0; i < n; ++i) A.band[1][i] = std::copysign(T(2), A.band[1][i]);
+    for (const int stride : {1, 2}) {
+      const Answer found = solve_with(solver, A, stride);
+      EXPECT_TRUE(found.status.ok()) << found.status.why();
+      EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
+    }
+  }
+}
+TEST(TEST_CATEGORY, tile_kernels_of_spike) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  constexpr int rows = 16, all = 64 * rows;
+  for (const int n : {2, rows - 1, rows, rows + 1, all - rows, all - 1, all, all + 1, all + rows,
+                      2 * all + 5 * rows + 3}) {
+    expect_solved_by_spike<Impl::DiagonalPivoting<Trikkos::Pivoting::none>>(n);
+    expect_solved_by_spike<Impl::DiagonalPivoting<Trikkos::Pivoting::diagonal>>(n);
+  }
+}
 // A coarse tree of one group, and of two levels, each with a singular system, too.
 TEST(TEST_CATEGORY, tile_kernels_in_many_tiles) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
@@ -115,8 +141,8 @@ TEST(TEST_CATEGORY, tile_kernels_at_seams) {
 // Systems, with a matrix each, that begin anywhere: tiles are moved in bulk from where they can be.
 TEST(TEST_CATEGORY, tile_kernels_of_unaligned_systems) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {tile - 1, tile, tile + 1, 2 * tile - 2, 2 * tile + 3, 3 * tile + 5})
-    for (const int count : {1, 3, 6}) {
+  for (const int n : {tile - 1, tile + 2, 2 * tile - 2, 2 * tile + 3})
+    for (const int count : {1, 4}) {
       std::vector<HostSystem<1>> systems;
       std::vector<std::vector<T>> alone;
       for (int k = 0; k < count; ++k) {
@@ -145,8 +171,8 @@ TEST(TEST_CATEGORY, tile_kernels_of_unaligned_systems) {
 // Each has the bits that it has alone, wherever it lies.
 TEST(TEST_CATEGORY, tile_kernels_of_one_matrix) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {14, short_tile, 2 * short_tile - 1, 2 * short_tile + 241})
-    for (const int count : {2, 3, 4, 5, 9})
+  for (const int n : {14, 2 * short_tile - 1, 2 * short_tile + 241})
+    for (const int count : {2, 3, 5})
       for (const bool periodic : {false, true}) {
         const auto systems = of_one_matrix(n, count, periodic);
         std::vector<std::vector<T>> alone;

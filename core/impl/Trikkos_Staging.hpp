@@ -192,6 +192,7 @@ class Staging {
     static_cast<void>(words);
     start_by_all();
     start_all([&](T* to, const T* from, int count) {
+      expect_bulk(to, from, count);
       load_words(Runs<const T>{to, from, 1, count, 0, 0});
     });
 #endif
@@ -277,7 +278,10 @@ class Staging {
       });
     finish_stores();
 #else
-    start_all([&](T* to, T* from, int words) { store(member, Runs<T>{from, to, 1, words, 0, 0}); });
+    start_all([&](T* to, T* from, int words) {
+      expect_bulk(to, from, words);
+      store(member, Runs<T>{from, to, 1, words, 0, 0});
+    });
 #endif
   }
   template <class T>
@@ -308,6 +312,16 @@ class Staging {
   }
 
  private:
+  /// A bulk copy that cannot be is waited for without end: where there are none, tests find it.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void expect_bulk([[maybe_unused]] const T* to,
+                                                      [[maybe_unused]] const T* from,
+                                                      [[maybe_unused]] int words) {
+    KOKKOS_IF_ON_HOST(
+        (if (!is_bulk(reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from),
+                      sizeof(T) * static_cast<std::size_t>(words), 1))
+             Kokkos::abort("Trikkos: no bulk copy can move this run");))
+  }
   /// Before any thread but the first starts a copy.
   KOKKOS_FORCEINLINE_FUNCTION void start_by_all() {
     if (!m_by_all) m_member.team_barrier();

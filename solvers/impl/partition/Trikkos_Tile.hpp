@@ -414,8 +414,7 @@ struct StagedTile {
     constexpr int multiple = in_one_go<T>;
     r.first = (has_before ? 0 : (r.begin + shift() + multiple - 1) / multiple * multiple) - shift();
     r.last = ((has_behind ? end(n) : r.end) + shift()) / multiple * multiple - shift();
-    if (r.first > r.end) r.first = r.end;
-    if (r.last < r.first) r.last = r.first;
+    if (r.last <= r.first) r.first = r.last = r.begin;  // none
     return r;
   }
   template <class Member, class Problem>

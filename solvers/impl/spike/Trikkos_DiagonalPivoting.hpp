@@ -261,6 +261,7 @@ struct DiagonalPivoting {
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(
       const Rows& rows, const V (&spare)[most], const Bounds<V>& bounds) requires is_unpivoted {
     const int m = rows.length();
+    if (m == 0) return {constant<Real<V>>(0)};
     const auto unknown = [&](const V& l, const V& q, const V& f, const V& after) {
       return fused(-q, after, fused(-l, bounds.prev, f));
     };
