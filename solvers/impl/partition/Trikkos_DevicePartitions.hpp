@@ -82,7 +82,7 @@ void with_moves(const Problem<T, W, Matrices>& problem, const TileShape<T, 0, W>
   if constexpr (std::is_same_v<Matrices, Systems<T, W>>) {
     const Moves how = moves_of(problem, tile);
     if (how == Moves::in_bulk) return f(std::integral_constant<Moves, Moves::in_bulk>());
-    if constexpr (may_be_shifted && in_one_go < T >> 1)
+    if constexpr (may_be_shifted && (in_one_go<T>) > 1)
       if (how == Moves::shifted) return f(std::integral_constant<Moves, Moves::shifted>());
   }
   f(std::integral_constant<Moves, Moves::in_words>());

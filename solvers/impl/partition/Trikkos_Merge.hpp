@@ -64,7 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V> merge_rows(const Segment<V>& left, const 
            sum_of_products(s2, Sv, e2, Ev), product(e2, Er), column(v1, 0), product(q1, Ql),
            product(q1, Qu), sum_of_products(q1, Qm, r1, R2.u), sum_of_products(q1, Qv, r1, R2.p),
            product(r1, R2.q)}};
-  if constexpr (systems_of < V >> 1)  // the first of them once more
+  if constexpr ((systems_of<V>) > 1)  // the first of them once more
     put_right_sides<V>(
         [&](int k) -> auto& { return node.g[k]; }, 0, 5, 11, u2, v1);
   const R in_v1 = select(a.h2 < b.h2, a.h2, b.h2);

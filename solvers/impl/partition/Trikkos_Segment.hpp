@@ -72,7 +72,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_right_sides(const Word& word, int first, in
                                                  const Unknown<V>& f, const Unknown<V>& g) {
   word(first) = column(f, 0);
   word(second) = column(g, 0);
-  if constexpr (systems_of < V >> 1) {
+  if constexpr ((systems_of<V>) > 1) {
     TRIKKOS_UNROLL(systems_of<V>)
     for (int j = 1; j < systems_of<V>; ++j) {
       word(more + 2 * (j - 1)) = column(f, j);
