@@ -125,8 +125,7 @@ template <class V, int W = 1>
 struct BackRow;
 template <class V>
 struct BackRow<V, 1> {
-  Coefficient<V> q, r;
-  Unknown<V> f;
+  V q, r, f;
 };
 
 /// The same of an elimination that does not know the values around the partition yet:

@@ -122,30 +122,24 @@ KOKKOS_FORCEINLINE_FUNCTION PivotRow<V> carry(Segment<V>& segment, const Equatio
 /// The same carry once x_prev and x_first are known: Ap x_k = Af and Bp x_k + Bq x_(k+1) = Bf.
 template <class V>
 struct FoldedPair {
-  Coefficient<V> Ap;
-  Unknown<V> Af;
-  Coefficient<V> Bp, Bq;
-  Unknown<V> Bf;
+  V Ap, Af, Bp, Bq, Bf;
 };
 
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION FoldedPair<V> start_fold(const Equation<V>& e0, const Equation<V>& e1,
-                                                     const Unknown<V>& x_prev,
-                                                     const Unknown<V>& x_first) {
+                                                     const V& x_prev, const V& x_first) {
   return {e0.c, e0.d - e0.a * x_prev - e0.b * x_first, e1.b, e1.c, e1.d - e1.a * x_first};
 }
 
 /// Returned is the pivot row.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION BackRow<V> fold(FoldedPair<V>& r, const Equation<V>& e) {
-  using C = Coefficient<V>;
-  const OrthogonalStep<C> t(r.Ap, r.Bp, r.Bq, e);
+  const OrthogonalStep<V> t(r.Ap, r.Bp, r.Bq, e);
   const Real<V> inv = reciprocal_from(t.H2, t.H_root);
-  const C gamma = conjugate(e.a);
-  const auto Bf = product(conjugate(r.Bp), r.Bf);
+  const V gamma = conjugate(e.a), Bf = product(conjugate(r.Bp), r.Bf);
   const BackRow<V> back{product(inv, fused(gamma, e.b, t.Pq)), product(inv, product(gamma, e.c)),
                         product(inv, fused(conjugate(r.Ap), r.Af, fused(gamma, e.d, Bf)))};
-  const auto Pf = fused(conjugate(t.a), r.Af, Bf);
+  const V Pf = fused(conjugate(t.a), r.Af, Bf);
   r = {t.Ap, difference_of_products(t.c, r.Bf, t.s, r.Af), t.Bp, t.Bq,
        difference_of_products(t.own, e.d, t.other, Pf)};
   return back;
@@ -302,7 +296,7 @@ struct OrthogonalCarry {
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute(const Rows& rows,
                                                             const Bounds<V>& bounds) {
     const auto inner = rows.inner_rows(), length = rows.length();
-    Unknown<V> next = bounds.last, after = bounds.next;
+    V next = bounds.last, after = bounds.next;
     Real<V> probe = finite_probe(bounds.first) + finite_probe(next);
     if (length > 1) {
       FoldedPair<V> s = start_fold(rows.equation(0), rows.equation(1), bounds.prev, bounds.first);
@@ -318,8 +312,7 @@ struct OrthogonalCarry {
       if constexpr (Rows::ragged)
         for (; k < length; ++k) rows.keep(k, fold(s, rows.equation(k)));
 
-      back_substitute<0>(rows, --k, 2, next, after,
-                         [&](const Unknown<V>& v) { probe += finite_probe(v); });
+      back_substitute<0>(rows, --k, 2, next, after, [&](const V& v) { probe += finite_probe(v); });
       rows.store(1, next);
     }
     if (length > 0) rows.store(0, bounds.first);
