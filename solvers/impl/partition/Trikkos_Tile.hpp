@@ -11,8 +11,8 @@
 #include <impl/partition/Trikkos_TileShape.hpp>
 
 /// \file
-/// The tile of `segmented` and `spike` on a device: how its rows get into the scratch of a team, and
-/// x out of it.
+/// The tile of `segmented` and `spike` on a device: how its rows get into the scratch of a team,
+/// and x out of it.
 
 namespace Trikkos::Impl {
 
