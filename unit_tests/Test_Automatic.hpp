@@ -58,6 +58,19 @@ TEST(TEST_CATEGORY, automatic_tries_windows_where_it_looks_dominant) {
   automatic_solves(dominant<Kokkos::complex<float>>(long_enough_for<float>, 2, true), true, true);
   automatic_solves(dominant<Kokkos::complex<double>>(n, 1, true), false, false);
 }
+/// A device reduces what windows refuse in the kernel that merges segments: in one group, wider
+/// than others, or in many. Who comes last there differs from time to time.
+TEST(TEST_CATEGORY, automatic_reduces_what_windows_refuse) {
+  for (const std::int64_t n : {70001, 130003, 245760, 245761, 400009}) {
+    const auto A = dominant_but_for_a_piece<double>(n);
+    for (int repeat = 0; repeat < (on_host ? 1 : 5); ++repeat) {
+      SCOPED_TRACE("n = " + std::to_string(n) + ", " + std::to_string(repeat));
+      automatic_solves(A, true, false);
+    }
+  }
+  automatic_solves(dominant_but_for_a_piece<float>(300007), true, false);
+  automatic_solves(dominant_but_for_a_piece<Kokkos::complex<double>>(130003), true, false);
+}
 TEST(TEST_CATEGORY, automatic_tries_windows_where_b_is_kept) {
   const TEST_EXECSPACE exec;
   const std::int64_t n = long_enough;

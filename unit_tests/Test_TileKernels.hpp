@@ -225,4 +225,21 @@ TEST(TEST_CATEGORY, tile_kernels_of_one_matrix_name_what_is_bad) {
     }
 }
 
+/// Of any number of segments each is in one group, which is as wide as it says.
+TEST(TEST_CATEGORY, tile_kernels_count_the_segments_of_groups) {
+  for (const std::int64_t tiles : {1, 2, 5, 63, 64, 65, 69, 128, 255, 256, 257, 5000}) {
+    const auto layout = Trikkos::Impl::TeamLayout::of<double, 1>(tiles * 960, 960, 2, 1);
+    SCOPED_TRACE(std::to_string(layout.segments) + " segments");
+    for (int l = 0; l < layout.levels; ++l) {
+      const auto& level = layout.level[l];
+      std::vector<std::int64_t> segments(level.groups);
+      for (std::int64_t i = 0; i < level.count; ++i) {
+        ASSERT_LT(level.group_of(i), level.groups);
+        ++segments[level.group_of(i)];
+      }
+      for (std::int64_t g = 0; g < level.groups; ++g) EXPECT_EQ(segments[g], level.segments_of(g));
+    }
+  }
+}
+
 }  // namespace Test::DeviceKernels

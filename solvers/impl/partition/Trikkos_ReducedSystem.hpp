@@ -110,10 +110,10 @@ struct MergeCoarse {
     bool last = false;
     if (member.team_rank() == 0) {
       const CoarseLevel& level = layout.level[l];
-      const std::int64_t group = i / lanes, left = level.count - group * lanes;
+      const std::int64_t group = level.group_of(i);
       const std::int32_t before =
           count_arrival(Arrivals<T>::counter(mine + level.counter_offset + group));
-      last = (before + 1) * made == (left < lanes ? left : lanes);
+      last = (before + 1) * made == level.segments_of(group);
     }
     return any_in_team(member, last);
   }
