@@ -54,8 +54,6 @@ concept EliminationOf = PartitionRows<Rows> &&
   { E::template device_rows<double> } -> std::convertible_to<int>;
   // partitions whose size is chosen for them have a multiple of so many rows
   { E::default_row_multiple } -> std::convertible_to<int>;
-  // one system of so many rows, or less, is solved from both ends on a host
-  { E::longest_from_both_ends } -> std::convertible_to<std::int64_t>;
   // of a partition of given size, the rows that are eliminated one after the other
   { E::rows_in_one_go(std::int64_t()) } -> std::same_as<std::int64_t>;
   // the same in a tile of a device

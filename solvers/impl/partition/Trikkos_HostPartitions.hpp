@@ -61,7 +61,8 @@ struct HostShape {
     tiles = ceil_div(n, tile_rows());
     tiles_in_group = std::max(min_tiles_in_group, ceil_div(tiles, max_groups));
     groups = ceil_div(tiles, tiles_in_group);
-    is_short = partition_size == 0 && n >= 2 && n <= Elimination::longest_from_both_ends;
+    if constexpr (requires { Elimination::longest_from_both_ends; })
+      is_short = partition_size == 0 && n >= 2 && n <= Elimination::longest_from_both_ends;
   }
   std::int64_t run_rows() const { return links * rows; }
   /// Lanes that are shorter than others take another, slower way for the rows that these have more.
@@ -263,7 +264,7 @@ struct HostPasses {
 
   /// A problem of one system, from start to end, by one thread.
   void solve_alone() const {
-    if constexpr (Elimination::longest_from_both_ends > 0)
+    if constexpr (requires { Elimination::longest_from_both_ends; })
       if (shape.is_short && !problem.A.first.periodic)
         if (solve_from_both_ends(problem.A[0], problem.b[0], problem.x[0], diagnosis_of(0),
                                  reinterpret_cast<BackRow<T>*>(storage_of(0).back)))

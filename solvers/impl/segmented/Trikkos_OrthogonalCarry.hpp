@@ -203,6 +203,7 @@ struct OrthogonalCarry {
   template <class T>
   static constexpr int device_rows = sizeof(T) == 4 ? 23 : 15;
   static constexpr int default_row_multiple = 1;
+  /// On a host one system of so many rows, or less, is solved from both ends.
   static constexpr std::int64_t longest_from_both_ends = 1024;
   /// Systems with one matrix that a thread of a device eliminates together.
   static constexpr int systems_at_once = 4;

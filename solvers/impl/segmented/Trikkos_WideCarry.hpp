@@ -198,7 +198,6 @@ struct WideCarry {
   template <class>
   static constexpr int device_rows = 29;
   static constexpr int default_row_multiple = 1;
-  static constexpr std::int64_t longest_from_both_ends = 0;
   static constexpr bool pads = OrthogonalCarry::pads;
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
     return carried_rows(partition_size);

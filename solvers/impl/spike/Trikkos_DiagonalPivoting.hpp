@@ -178,7 +178,6 @@ struct DiagonalPivoting {
   template <class>
   static constexpr int device_rows = 16;
   static constexpr int default_row_multiple = P == Pivoting::none ? 1 : 2;
-  static constexpr std::int64_t longest_from_both_ends = 0;
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t rows_in_one_go(std::int64_t partition_size) {
     return partition_size;
   }
