@@ -50,9 +50,6 @@ struct CoarseLevel {
   std::int64_t count, groups, segment_offset, node_offset, counter_offset;  // offsets in scalars
   int lanes;
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t group_of(std::int64_t segment) const {
-    return groups > 1 ? segment / lanes : 0;
-  }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t segments_of(std::int64_t group) const {
     const std::int64_t left = count - group * lanes;
     return left < lanes ? left : lanes;

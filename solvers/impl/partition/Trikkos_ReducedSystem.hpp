@@ -110,12 +110,17 @@ struct MergeCoarse {
     bool last = false;
     if (member.team_rank() == 0) {
       const CoarseLevel& level = layout.level[l];
-      const std::int64_t group = level.group_of(i);
+      const std::int64_t group = group_of(level, i);
       const std::int32_t before =
           count_arrival(Arrivals<T>::counter(mine + level.counter_offset + group));
       last = (before + 1) * made == level.segments_of(group);
     }
     return any_in_team(member, last);
+  }
+  /// That a segment is in.
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t group_of(const CoarseLevel& level,
+                                                           std::int64_t segment) {
+    return level.groups > 1 ? segment / lanes : 0;  // an only one may be wider
   }
   static std::size_t scratch_bytes(const TeamLayout& layout) {
     const int slots = W > 1 ? each * threads(layout) : threads(layout);

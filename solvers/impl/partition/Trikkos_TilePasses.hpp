@@ -193,7 +193,7 @@ struct ReduceAndMerge {
           reduce.reduce(Team(member, static_cast<int>(tile)), 0, static_cast<int>(tile));
           member.team_barrier();
           if (merge.is_last(member, merge.work, 0, tile * made, made))
-            group = merge.layout.level[0].group_of(tile * made);
+            group = Merge::group_of(merge.layout.level[0], tile * made);
         }
         if (group < 0) return;
       }
