@@ -103,7 +103,7 @@ class InterleavedRows {
     step(m_next);
   }
   /// Where it may be outside of the matrix, or one for all systems.
-  [[gnu::noinline]] KOKKOS_FUNCTION Lanes<T> word(int j, const Piece& p) const {
+  KOKKOS_FUNCTION Lanes<T> word(int j, const Piece& p) const {
     const std::int64_t column = j < arrays - 1 ? p.row + j - W : p.row;
     if (column < 0 || column >= m_n) return constant<Lanes<T>>(0);
     if (m_is_shared[j]) return in_all_lanes(m_from[j][p.row]);
