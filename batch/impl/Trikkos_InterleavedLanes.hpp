@@ -39,15 +39,13 @@ class InterleavedRows {
     }
     restart();
   }
-  std::int64_t n() const { return m_n; }
-  int vectors() const { return m_vectors; }
   /// The first block is on its way.
   void restart() {
     m_next = m_ahead = {};
     m_limit = m_vectors > 0 ? std::min(block, m_n) : 0;
     for (int k = 0; k < pieces_ahead; ++k) ask();
   }
-  bool has_begun() const { return m_limit <= block; }
+  bool has_first_block() const { return m_limit <= block; }
   /// All of the block that was on its way is there, and the next one is on its way.
   void next_block() {
     finish();
@@ -109,6 +107,7 @@ class InterleavedRows {
     if (m_is_shared[j]) return in_all_lanes(m_from[j][p.row]);
     return load_adjacent(at(j, p));
   }
+
   Strided<const T> m_from[arrays];
   bool m_is_shared[arrays];  // by all systems
   bool m_some_are_shared = false;
@@ -168,9 +167,11 @@ struct InterleavedLanes {
   KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
     rows->advance();
     T* const p = x.data + k * x.stride;
-    const T* const later = p - rows_ahead * x.stride;
-    KOKKOS_IF_ON_HOST((__builtin_prefetch(later, 1, 3);))
-    KOKKOS_IF_ON_HOST((__builtin_prefetch(later + width - 1, 1, 3);))
+    if (k >= rows_ahead) {
+      [[maybe_unused]] const T* const later = p - rows_ahead * x.stride;
+      KOKKOS_IF_ON_HOST((__builtin_prefetch(later, 1, 3);))
+      KOKKOS_IF_ON_HOST((__builtin_prefetch(later + width - 1, 1, 3);))
+    }
     if (stored == all_lanes<T>)
       store_adjacent(p, v);
     else

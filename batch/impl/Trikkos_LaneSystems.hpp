@@ -337,7 +337,7 @@ struct SolveLaneSystems {
     const int count = static_cast<int>(tile.count()) / width;
     Method method[most_abreast];
     bool goes_on[most_abreast], any = false;
-    if (!rows.has_begun()) rows.restart();
+    if (!rows.has_first_block()) rows.restart();
     rows.finish();
     for (int v = 0; v < count; ++v) {
       vectors[v].stored = open[v];
