@@ -53,7 +53,9 @@ struct LaneShape {
     }
     links = rows > 0 ? ceil_div(n, rows) : 1;
     groups = std::min(are_few ? std::max(threads, most_divided) : threads, ceil_div(count, width));
-    while (2 * abreast <= most_abreast && 4 * abreast * width * threads <= count) abreast *= 2;
+    const bool are_alone = n <= longest_alone && !are_few;
+    while (are_alone && 2 * abreast <= most_abreast && 4 * abreast * width * threads <= count)
+      abreast *= 2;
   }
 };
 
