@@ -5,12 +5,13 @@
 
 #include <ManySystems.hpp>
 #include <Outcome.hpp>
+#include <Trikkos_BackwardError.hpp>
+#include <algorithm>
 #include <limits>
 
 /// \file
-/// Interleaved systems of which a host copies several vectors at a time, where their rows are 1 KiB
-/// and more apart; contiguous ones of medium length, of which it copies one. Every bit of x must be
-/// that of other layouts.
+/// Interleaved systems, several vectors of which take turns on a host. Every bit of x must be that
+/// of other layouts.
 
 namespace Test::Interleaved {
 
@@ -58,9 +59,15 @@ void expect_bits_of_contiguous(Layout layout, std::int64_t count, std::int64_t n
 }
 
 TEST(TEST_CATEGORY, interleaved_has_the_bits_of_contiguous) {
+  const TEST_EXECSPACE exec;
+  // of a host's threads each has some times as many as take turns, and the last one some that do
+  // not
+  const std::int64_t many = Trikkos::Impl::is_host_v<TEST_EXECSPACE>
+                                ? 20 * Trikkos::Impl::lane_count<double> * exec.concurrency() + 19
+                                : 259;
   for (const Layout layout : {Layout::left, Layout::wide_left, Layout::odd_left})
     for (const std::int64_t n : {1, 2, 3, 5, 64})
-      for (const std::int64_t count : {140, 259}) {
+      for (const std::int64_t count : {std::int64_t(140), many}) {
         expect_bits_of_contiguous<double, 1>(layout, count, n);
         expect_bits_of_contiguous<double, 2>(layout, count, n);
       }
@@ -70,6 +77,34 @@ TEST(TEST_CATEGORY, interleaved_has_the_bits_of_contiguous) {
     expect_bits_of_contiguous<double, 2>(Layout::left, 130, n);
   }
   expect_bits_of_contiguous<float, 2>(Layout::left, 601, 70);
+}
+/// Of many systems, vectors of which take turns on a host, and of a few of them: the same bits.
+TEST(TEST_CATEGORY, interleaved_has_the_bits_of_a_few) {
+  if (!Trikkos::Impl::is_host_v<TEST_EXECSPACE>) GTEST_SKIP() << "devices take few another way";
+  const TEST_EXECSPACE exec;
+  constexpr int lanes = Trikkos::Impl::lane_count<double>;
+  for (const std::int64_t n : {5, 40, 2048, 2049, 8192, 8193, 9000})
+    for (const std::int64_t count : {8 * lanes, 16 * lanes * exec.concurrency() + 3}) {
+      SCOPED_TRACE(std::to_string(count) + " systems of " + std::to_string(n));
+      const auto A = random_matrix<double, 1>(Layout::left, count, n, Boundary::open);
+      const Array<double> b = random_vectors<double>(Layout::left, count, n),
+                          x = Many::make_array<double>(Layout::left, count, n),
+                          y = Many::make_array<double>(Layout::left, count, n);
+      EXPECT_TRUE(Trikkos::solve(exec, A, b, x).ok());
+      for (std::int64_t first = 0; first < count; first += lanes) {
+        const auto part = [&](const Array<double>& v) {
+          return Kokkos::subview(v, std::pair(first, std::min(first + lanes, count)), Kokkos::ALL);
+        };
+        const Trikkos::Tridiagonal some{part(A.lower), part(A.diag), part(A.upper)};
+        // fewer than lanes, and few long ones, go in partitions
+        if (n <= 2048 && count - first >= lanes)
+          EXPECT_TRUE(Trikkos::solve(exec, some, part(b), part(y)).ok());
+        else
+          ::Test::copy(part(y), part(x));
+      }
+      EXPECT_EQ(numbers(x), numbers(y));
+      EXPECT_LE(Trikkos::backward_error(exec, A, x, b), 1e-14);
+    }
 }
 TEST(TEST_CATEGORY, contiguous_has_the_bits_of_strided) {
   if (!Trikkos::Impl::is_host_v<TEST_EXECSPACE>) GTEST_SKIP() << "devices stage them otherwise";

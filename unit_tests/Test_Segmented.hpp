@@ -283,7 +283,7 @@ void sizes_around_thresholds() {
   constexpr std::int64_t lanes = Trikkos::Impl::lane_count<T>;
   for (const std::int64_t threshold :
        {lanes * 66, lanes * 264, 4 * lanes * 264, std::int64_t(64 * 15), std::int64_t(32 * 64 * 15),
-        std::int64_t(128 * 240)})
+        std::int64_t(128 * 240), Trikkos::Impl::OrthogonalCarry::longest_from_both_ends})
     for (const std::int64_t d : {-1, 0, 1}) every_form<T>(threshold + d, 0);
   // a tile of given partitions: of a device, and of a host, whose lanes chain some partitions
   for (const std::int64_t partition_size : {2, 8, 64, 100}) {
@@ -294,12 +294,11 @@ void sizes_around_thresholds() {
   }
 }
 
-/// Tiles that are moved in bulk end anywhere, and are completed with rows that change no bit: the
-/// same system from every tenth word, of which none is. What A does not hold is not a number.
+/// The same system from every tenth word has the same bits. What A does not hold is not a number.
 template <class T>
-void tiles_end_anywhere() {
+void end_anywhere(std::int64_t first, std::int64_t last) {
   const TEST_EXECSPACE exec;
-  for (std::int64_t n = 5757; n <= 5777; ++n) {
+  for (std::int64_t n = first; n <= last; ++n) {
     SCOPED_TRACE("n = " + std::to_string(n));
     auto host_A = Reference::to_host(Trikkos::gallery<T>(exec, Gallery::uniform, n, n));
     host_A.lower.front() = host_A.upper.back() = std::numeric_limits<double>::quiet_NaN();
@@ -322,11 +321,19 @@ void tiles_end_anywhere() {
     EXPECT_EQ(Reference::to_host(every_tenth(4)), r.x);
   }
 }
-TEST(TEST_CATEGORY, segmented_ends_tiles_anywhere) {
-  tiles_end_anywhere<double>();
-  tiles_end_anywhere<float>();
-  tiles_end_anywhere<Kokkos::complex<float>>();
-  tiles_end_anywhere<Kokkos::complex<double>>();
+/// Tiles that are moved in bulk, and completed with rows that change no bit; and short systems,
+/// that a host solves from both ends.
+template <class T>
+void systems_end_anywhere() {
+  end_anywhere<T>(5757, 5777);
+  end_anywhere<T>(1, 20);
+  end_anywhere<T>(1019, 1028);
+}
+TEST(TEST_CATEGORY, segmented_ends_anywhere) {
+  systems_end_anywhere<double>();
+  systems_end_anywhere<float>();
+  systems_end_anywhere<Kokkos::complex<float>>();
+  systems_end_anywhere<Kokkos::complex<double>>();
 }
 
 TEST(TEST_CATEGORY, segmented_solves_sizes_around_its_thresholds) {

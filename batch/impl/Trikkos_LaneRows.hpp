@@ -4,7 +4,8 @@
 #ifndef TRIKKOS_IMPL_LANEROWS_HPP
 #define TRIKKOS_IMPL_LANEROWS_HPP
 
-#include <impl/Trikkos_LaneStaging.hpp>
+#include <impl/Trikkos_LinesAhead.hpp>
+#include <impl/Trikkos_Method.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_LanePartitions.hpp>
 
@@ -27,8 +28,20 @@ struct LaneSystems {
   int count;  // lanes with one of their own; the others repeat the last of these
   std::int64_t first_row, m;
   BackRow<V, W>* back;
-  unsigned stored;                    // a bit for each lane whose solution counts
-  LaneStaging<T, W>* next = nullptr;  // the systems to come, where they are copied meanwhile
+  unsigned stored;  // a bit for each lane whose solution counts
+
+  KOKKOS_FORCEINLINE_FUNCTION LaneSystems(const Problem<T, W, Matrices>& of, std::int64_t first,
+                                          std::int64_t rows, BackRow<V, W>* memory, unsigned open)
+      : A(of.A),
+        b(of.b),
+        x(of.x),
+        count(static_cast<int>(of.count())),
+        first_row(first),
+        m(rows),
+        back(memory),
+        stored(open),
+        m_contiguous(are_contiguous()),
+        m_lines(of.n(), width) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t inner_rows() const {
@@ -61,11 +74,7 @@ struct LaneSystems {
       if (A.first.conjugated) return conjugate(v);
     return v;
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool comes_at_once() const {
-    bool contiguous = count == width && b.row_stride == 1;
-    for (int j = 0; j < 2 * W + 1; ++j) contiguous &= A.band(j).row_stride == 1;
-    return contiguous;
-  }
+  KOKKOS_FORCEINLINE_FUNCTION bool comes_at_once() const { return m_contiguous && count == width; }
   KOKKOS_FORCEINLINE_FUNCTION void inner_equations(std::int64_t k,
                                                    Equation<V, W> (&e)[at_once]) const {
     const auto of = [&](int j) { return j <= 2 * W ? A.band(j) : b; };
@@ -73,7 +82,7 @@ struct LaneSystems {
     loaded.load([&](int j) { return of(j).data + first_row + k; },
                 [&](int j) { return of(j).system_stride; });
     for (int i = 0; i < at_once; ++i) {
-      prefetch<true>(first_row + k + i);
+      prefetch(first_row + k + i);
       e[i] = scaled(loaded.equation(i), A.first.scale_rows);
     }
   }
@@ -103,37 +112,52 @@ struct LaneSystems {
   KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t k, const V& v) const {
     store_lanes(x, stored, first_row + k, v);
   }
-  /// Whether x of rows k and k + 1 can be stored together, and that.
-  KOKKOS_FORCEINLINE_FUNCTION bool comes_in_pairs() const {
-    return stores_in_pairs<T> && stored == all_lanes<T> && x.row_stride == 1;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void store_both(std::int64_t k, const V& v, const V& behind) const {
+  /// The same of all rows, from the last one on. Of two side by side the second one waits in the
+  /// place of its row.
+  KOKKOS_FORCEINLINE_FUNCTION void store_in_pairs(std::int64_t k, const V& v) const {
     if constexpr (stores_in_pairs<T>)
-      store_pair(x.data + first_row + k, x.system_stride, v, behind);
+      if (x.row_stride == 1 && stored == all_lanes<T> && (k | 1) < m) {
+        if (k % 2 != 0)
+          back[k].f = v;
+        else
+          store_pair(x.data + first_row + k, x.system_stride, v, back[k + 1].f);
+        return;
+      }
+    store(k, v);
   }
 
  private:
-  /// `contiguous`: the bands and b.
-  template <bool contiguous = false>
+  static constexpr int bands = ComputedMatrices<Matrices> ? 0 : 2 * W + 1;  // in memory
+
+  /// What is needed later. In loops, not in a lambda: of one that does nothing but this g++ leaves
+  /// nothing.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i) const {
-    const RowAhead<T> ahead(i, A.first.n);
-    if constexpr (!ComputedMatrices<Matrices>)
-      if (next != nullptr) {
-        next->advance();
-        if (next->leaves_x()) ahead.template ask<true>(x);
-        return;
+    if (m_contiguous) {
+      for (int due = m_lines.due(); due > 0; --due) {
+        for (int j = 0; j <= bands; ++j) m_lines.template ask<false>(array(j));
+        m_lines.template ask<true>(x);
+        m_lines.step();
       }
-    const auto ask = [&](const Vectors<const T>& of) {
-      if constexpr (contiguous)
-        ahead.template ask_contiguous<false>(of);
-      else
-        ahead.template ask<false>(of);
-    };
-    if constexpr (!ComputedMatrices<Matrices>)
-      for (int j = 0; j < 2 * W + 1; ++j) ask(A.band(j));
-    ask(b);
-    ahead.template ask<true>(x);
+    } else {
+      const RowAhead<T> ahead(i, A.first.n);
+      for (int j = 0; j <= bands; ++j) ahead.template ask<false>(array(j));
+      ahead.template ask<true>(x);
+    }
   }
+  /// The bands, and b.
+  KOKKOS_FORCEINLINE_FUNCTION Vectors<const T> array(int j) const {
+    if constexpr (!ComputedMatrices<Matrices>)
+      if (j < 2 * W + 1) return A.band(j);
+    return b;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool are_contiguous() const {
+    bool all = x.row_stride == 1;
+    for (int j = 0; j <= bands; ++j) all &= array(j).row_stride == 1;
+    return all;
+  }
+
+  bool m_contiguous;
+  mutable LinesAhead<T> m_lines;
 };
 
 }  // namespace Trikkos::Impl

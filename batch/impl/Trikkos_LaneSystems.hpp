@@ -5,6 +5,7 @@
 #define TRIKKOS_IMPL_LANESYSTEMS_HPP
 
 #include <algorithm>
+#include <impl/Trikkos_InterleavedLanes.hpp>
 #include <impl/Trikkos_LaneRows.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_WatchedLanes.hpp>
@@ -17,6 +18,8 @@
 /// time, from the cache, to be substituted. Long contiguous systems go one by one, partitions of
 /// them in the lanes.
 ///
+/// Some vectors of interleaved ones take turns (Trikkos_InterleavedLanes.hpp).
+///
 /// Traffic: 2W + 2 words a row read, 1 written.
 
 namespace Trikkos::Impl {
@@ -24,20 +27,23 @@ namespace Trikkos::Impl {
 /// How systems are cut: `links` partitions of `rows` rows each, and `groups` of threads' work, each
 /// with memory of its own.
 struct LaneShape {
-  static constexpr std::int64_t most_groups = 64;
   /// Systems of so many rows, whose way back stays in a cache, if not the nearest, are solved
   /// without segments.
   static constexpr std::int64_t longest_alone = 8192;
-  /// Longer ones several threads may share. They are fewer groups, as these take more memory each.
-  static constexpr std::int64_t longest_undivided = 2048;
+  /// Longer ones, where they are so few vectors that these may not keep all threads busy, several
+  /// threads may share. Not as many as there are threads, nor as slabs of systems are cut into: no
+  /// bit of x is to depend on that.
+  static constexpr std::int64_t longest_undivided = 2048, most_divided = 8;
 
   std::int64_t n = 0, rows = 0, links = 0, groups = 0;
+  int abreast = 1;  // interleaved vectors
+  bool are_few = false;
 
   LaneShape() = default;
   template <class Elimination>
   LaneShape(const Elimination&, std::int64_t n_, std::int64_t count, std::int64_t partition_size,
-            int width, std::int64_t threads)
-      : n(n_) {
+            int width, int most_abreast, std::int64_t threads)
+      : n(n_), are_few(n > longest_undivided && count <= most_divided * width) {
     const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     const std::int64_t wanted = partition_size > 0 ? partition_size : HostShape::longest_rows;
     rows = Elimination::rows_in_one_go(std::min(wanted, n));
@@ -46,9 +52,10 @@ struct LaneShape {
       rows = ceil_div(ceil_div(n, ceil_div(n, rows)), multiple) * multiple;
     }
     links = rows > 0 ? ceil_div(n, rows) : 1;
-    const std::int64_t few =
-        most_groups * longest_undivided / std::clamp(n, longest_undivided, longest_alone);
-    groups = std::min({most_groups, std::max(few, threads), ceil_div(count, width)});
+    groups = std::min(are_few ? std::max(threads, most_divided) : threads, ceil_div(count, width));
+    const bool are_alone = n <= longest_alone && !are_few;
+    while (are_alone && 2 * abreast <= most_abreast && 4 * abreast * width * threads <= count)
+      abreast *= 2;
   }
 };
 
@@ -63,19 +70,21 @@ struct SolveLaneSystems {
   Problem<T, W, Matrices> problem;
   LaneShape shape;
   Elimination elimination{};
-  bool watches = false;     // whether systems are tried without pivoting first
-  bool is_for_few = false;  // systems in partitions, which threads may share
+  bool watches = false;  // whether systems are tried without pivoting first
+  bool are_abreast = false;
 
   static constexpr bool can_watch =
       std::is_same_v<Elimination, OrthogonalCarry> && std::is_floating_point_v<T>;
-  static constexpr std::int64_t longest_alone = LaneShape::longest_alone;
-  static constexpr bool solves_alone = requires(const Rows& rows, V& last) {
-    Elimination::reduce_alone(rows, last);
-  };
+  static constexpr bool solves_alone = requires { typename Elimination::template Alone<V>; };
+  static constexpr bool can_be_abreast = solves_alone && std::is_same_v<Matrices, Systems<T, W>>;
+  /// So much of a row is as good as more of it.
+  static constexpr int most_abreast =
+      solves_alone ? std::max(1, 256 / (width * static_cast<int>(sizeof(T)))) : 1;
 
   static std::int64_t group_words(const LaneShape& s) {
-    const std::int64_t rows = std::max(back_rows(s), blocks(s) * s.rows);
-    return width * (rows * (2 * W + 1) + MergeNode<T, W>::words * s.links);
+    return width * (std::max(s.abreast * back_rows(s), blocks(s) * s.rows) * (2 * W + 1) +
+                    MergeNode<T, W>::words * s.links) +
+           staged_words(s);
   }
   /// Of neighbouring partitions, for a thread each, where several threads can share as many systems
   /// as lanes: long ones.
@@ -111,45 +120,17 @@ struct SolveLaneSystems {
     const Divided d = divided(t);
     for_links(block, [&](std::int64_t link) {
       const Rows p = partition(d, link, block);
-      report(d.tile, p, elimination.substitute(p, d.template at<Bounds<V, W>>(link)));
+      const auto found = elimination.substitute(p, d.template at<Bounds<V, W>>(link));
+      report(d.tile, p.stored, found, p.first_row, p.m);
     });
-  }
-
-  static constexpr bool can_be_staged = solves_alone && std::is_same_v<Matrices, Systems<T, W>>;
-  using Stage = LaneStage<T, W>;
-
-  /// Blocks of systems, one of which is copied while the one before is solved. `all` threads, or
-  /// fewer, share them.
-  void solve_staged(std::int64_t thread, std::int64_t all, const Stage& stage, T* memory) const {
-    const SystemTiles blocks(problem.slab(), stage.systems);
-    const std::int64_t count = blocks.count(problem.count()), words = stage.array_words();
-    const std::int64_t end = (thread + 1) * count / all;
-    T* const x = memory;
-    T* const copies[] = {memory + words, memory + (1 + Stage::arrays) * words};
-    const auto block = [&](std::int64_t k) {
-      return problem.block(blocks[k].first, blocks[k].count);
-    };
-    std::int64_t k = thread * count / all;
-    if (k == end) return;
-    LaneStaging<T, W> next(block(k), copies[0], stage);
-    for (int which = 0; k < end; ++k, which = 1 - which) {
-      next.finish();
-      const auto now = block(k);
-      next = k + 1 < end ? LaneStaging<T, W>(block(k + 1), copies[1 - which], stage)
-                         : LaneStaging<T, W>();
-      const auto here = LaneStaging<T, W>::staged(now, copies[which], x, stage);
-      for (std::int64_t first = 0; first < now.count(); first += width)
-        solve(here.block(first, std::min<std::int64_t>(width, now.count() - first)),
-              memory_of(thread), &next);
-      if (!stage.contiguous)
-        store_staged(x, stage.systems, shape.n, static_cast<int>(now.count()), now.x);
-    }
   }
 
   void operator()(std::int64_t group) const {
-    for_tiles(group, [&](const Problem<T, W, Matrices>& tile, std::int64_t) {
-      solve(tile, memory_of(group));
-    });
+    const Memory memory = memory_of(group);
+    if constexpr (can_be_abreast)
+      if (are_abreast) return solve_abreast(group, memory);
+    for_tiles(group,
+              [&](const Problem<T, W, Matrices>& tile, std::int64_t) { solve(tile, memory); });
   }
   /// Of systems that are blocks of larger ones: up to the segment of each.
   void reduce_blocks(std::int64_t group, const PackedSegments<T, W>& segments) const {
@@ -177,6 +158,8 @@ struct SolveLaneSystems {
   }
 
  private:
+  static constexpr std::int64_t looks = 32;  // rows, after which it is seen whether to go on
+
   /// The partitions [begin, end) of a block.
   template <class F>
   void for_links(std::int64_t block, const F& f) const {
@@ -206,29 +189,28 @@ struct SolveLaneSystems {
   }
   Rows partition(const Divided& d, std::int64_t link, std::int64_t block) const {
     const std::int64_t first = link * shape.rows;
-    const int count = static_cast<int>(d.tile.count());
-    return {d.tile.A,
-            d.tile.b,
-            d.tile.x,
-            count,
-            first,
-            std::min(shape.rows, shape.n - first),
-            d.back + block * shape.rows,
-            all_lanes<T> >> (width - count)};
+    return {d.tile, first, std::min(shape.rows, shape.n - first), d.back + block * shape.rows,
+            all_open(d.tile)};
   }
 
   static std::int64_t back_rows(const LaneShape& s) {
-    return solves_alone && s.n <= longest_alone ? s.n : s.rows;
+    return solves_alone && s.n <= LaneShape::longest_alone ? s.n : s.rows;
   }
   /// Of a group: the way back of a partition, and the merges of its links.
   struct Memory {
     BackRow<V, W>* back;
     MergeNode<V, W>* nodes;
+    T* rows;  // of vectors that take turns
   };
+  static std::int64_t staged_words(const LaneShape& s) {
+    return s.abreast > 1 ? InterleavedRows<T, W>::words(s.abreast) : 0;
+  }
   Memory memory_of(std::int64_t group) const {
     T* const storage = problem.storage + group * group_words(shape);
     return {reinterpret_cast<BackRow<V, W>*>(storage),
-            reinterpret_cast<MergeNode<V, W>*>(storage + (2 * W + 1) * width * back_rows(shape))};
+            reinterpret_cast<MergeNode<V, W>*>(storage + (2 * W + 1) * width * shape.abreast *
+                                                             back_rows(shape)),
+            storage + group_words(shape) - staged_words(shape)};
   }
   /// body(tile, first): as many systems as lanes, or fewer, from the given one on.
   template <class Body>
@@ -243,14 +225,10 @@ struct SolveLaneSystems {
   static unsigned all_open(const Problem<T, W, Matrices>& tile) {
     return all_lanes<T> >> (width - static_cast<int>(tile.count()));
   }
-  static Rows rows(const Problem<T, W, Matrices>& tile, std::int64_t first, std::int64_t m,
-                   BackRow<V, W>* back, unsigned open) {
-    return {tile.A, tile.b, tile.x, static_cast<int>(tile.count()), first, m, back, open};
-  }
   Rows partition(const Problem<T, W, Matrices>& tile, std::int64_t link, const Memory& memory,
                  unsigned open) const {
     const std::int64_t first = link * shape.rows;
-    return rows(tile, first, std::min(shape.rows, shape.n - first), memory.back, open);
+    return {tile, first, std::min(shape.rows, shape.n - first), memory.back, open};
   }
   Segment<V, W> reduce(const Problem<T, W, Matrices>& tile, const Memory& memory) const {
     Segment<V, W> s = elimination.reduce(partition(tile, 0, memory, 0));
@@ -263,62 +241,164 @@ struct SolveLaneSystems {
                   Bounds<V, W> bounds) const {
     for (std::int64_t link = shape.links - 1; link >= 0; --link) {
       const auto p = partition(tile, link, memory, open);
-      report(
-          tile, p,
-          elimination.substitute(p, link > 0 ? unchain(bounds, memory.nodes[link - 1]) : bounds));
+      const auto found =
+          elimination.substitute(p, link > 0 ? unchain(bounds, memory.nodes[link - 1]) : bounds);
+      report(tile, open, found, p.first_row, p.m);
     }
   }
-  void solve(const Problem<T, W, Matrices>& tile, const Memory& memory,
-             LaneStaging<T, W>* next = nullptr) const {
-    const bool periodic = tile.A.first.periodic;
-    const int count = static_cast<int>(tile.count());
+  /// As many systems as lanes, or fewer.
+  void solve(const Problem<T, W, Matrices>& tile, const Memory& memory) const {
     unsigned open = all_open(tile);  // lanes that are not solved yet
-
-    // as a whole, lanes in which that goes well
-    const auto solve_alone = [&](const Problem<T, W, Matrices>& from, const auto& reduce,
-                                 const auto& substitute) {
-      auto whole = rows(from, 0, shape.n, memory.back, open);
-      whole.next = next;
-      const auto solved = reduce(whole);
-      for (int l = 0; l < count; ++l)
-        if (!solved[l]) whole.stored &= ~(1u << l);
-      if (whole.stored != 0) report(tile, whole, substitute(whole));
-      open &= ~whole.stored;
-    };
-    const bool is_alone = !periodic && shape.n <= longest_alone && !is_for_few;
-    if constexpr (can_watch)
-      if (watches && is_alone) {
-        auto as_it_is = tile;  // no |u_k| depends on how rows are scaled
-        as_it_is.A.first.scale_rows = false;
-        solve_alone(
-            as_it_is, [](const Rows& whole) { return eliminate_watched(whole); },
-            [](const Rows& whole) { return substitute_watched(whole); });
-        if (open == 0) return;
-      }
     if constexpr (solves_alone)
-      if (is_alone) {
-        V last = constant<V>(0);
-        solve_alone(
-            tile, [&](const Rows& whole) { return elimination.reduce_alone(whole, last); },
-            [&](const Rows& whole) { return elimination.substitute_alone(whole, last); });
-        if (open == 0) return;
+      if (is_alone()) {
+        if constexpr (can_watch)
+          if (watches) solve_alone<WatchedSystems<V>>(unscaled(tile), memory, open);
+        if (open != 0) solve_alone<typename Elimination::template Alone<V>>(tile, memory, open);
       }
+    if (open != 0) solve_in_partitions(tile, memory, open);
+  }
+  bool is_alone() const {
+    return !problem.A.first.periodic && shape.n <= LaneShape::longest_alone && !shape.are_few;
+  }
+  /// No |u_k| depends on how rows are scaled.
+  static Problem<T, W, Matrices> unscaled(Problem<T, W, Matrices> tile) {
+    tile.A.first.scale_rows = false;
+    return tile;
+  }
+  /// As a whole, lanes in which that goes well.
+  template <class Method>
+  void solve_alone(const Problem<T, W, Matrices>& tile, const Memory& memory,
+                   unsigned& open) const {
+    Rows rows(tile, 0, shape.n, memory.back, open);
+    Method method(rows);
+    for (std::int64_t k = Method::begin; k < shape.n && method.goes_on(); k += looks)
+      method.reduce(rows, k, std::min(k + looks, shape.n));
+    rows.stored &= lanes_of(method.turn(rows));
+    open &= ~rows.stored;
+    if (rows.stored == 0) return;
+    method.substitute(rows, shape.n - 1, 0);
+    report(tile, rows.stored, method.findings());
+  }
+  template <class Mask>
+  static unsigned lanes_of(const Mask& mask) {
+    unsigned r = 0;
+    for (int l = 0; l < width; ++l) r |= (mask[l] ? 1u : 0u) << l;
+    return r;
+  }
 
+  /// Some vectors of systems take turns. The first rows of those behind them come meanwhile.
+  void solve_abreast(std::int64_t group, const Memory& memory) const {
+    const SystemTiles tiles(problem.slab(), shape.abreast * width);
+    const std::int64_t count = tiles.count(problem.count()),
+                       end = (group + 1) * count / shape.groups;
+    InterleavedRows<T, W> rows(memory.rows);
+    const auto tile = [&](std::int64_t t) { return problem.block(tiles[t].first, tiles[t].count); };
+    std::int64_t t = group * count / shape.groups;
+    if (t < end) rows.begin(tile(t));
+    for (; t < end; ++t)
+      solve_abreast(tile(t), memory, rows, [&] {
+        if (t + 1 < end) rows.begin(tile(t + 1));
+      });
+  }
+  template <class BeginNext>
+  void solve_abreast(const Problem<T, W>& tile, const Memory& memory, InterleavedRows<T, W>& rows,
+                     const BeginNext& begin_next) const {
+    const int all = static_cast<int>(tile.count()), count = all / width, first = count * width;
+    InterleavedLanes<T, W> vectors[most_abreast];
+    unsigned open[most_abreast];
+    for (int v = 0; v < count; ++v) {
+      open[v] = all_lanes<T>;
+      vectors[v].rows = &rows;
+      vectors[v].n = shape.n;
+      vectors[v].vector = v;
+      vectors[v].x = {tile.x.data + v * width, tile.x.row_stride};
+      vectors[v].back = memory.back + v * shape.n;
+      vectors[v].conjugated = tile.A.first.conjugated;
+    }
+    bool is_solved = false;
+    if constexpr (can_watch)
+      if (watches) {
+        for (auto& v : vectors) v.scale_rows = false;  // no |u_k| depends on it
+        is_solved = solve_abreast<WatchedSystems<V>>(tile, rows, vectors, open, begin_next);
+      }
+    for (auto& v : vectors) v.scale_rows = tile.A.first.scale_rows;
+    using Alone = typename Elimination::template Alone<V>;
+    if (!is_solved) is_solved = solve_abreast<Alone>(tile, rows, vectors, open, begin_next);
+    if (!is_solved) begin_next();
+    for (int v = 0; v < count; ++v)
+      if (open[v] != 0) solve_in_partitions(tile.block(v * width, width), memory, open[v]);
+    if (first < all) solve(tile.block(first, all - first), memory);
+  }
+  /// Returns whether all are solved.
+  template <class Method, class BeginNext>
+  bool solve_abreast(const Problem<T, W>& tile, InterleavedRows<T, W>& rows,
+                     InterleavedLanes<T, W> (&vectors)[most_abreast],
+                     unsigned (&open)[most_abreast], const BeginNext& begin_next) const {
+    constexpr std::int64_t block = InterleavedRows<T, W>::block;
+    const std::int64_t n = shape.n;
+    const int count = static_cast<int>(tile.count()) / width;
+    Method method[most_abreast];
+    bool goes_on[most_abreast], any = false;
+    if (!rows.has_first_block()) rows.restart();
+    rows.finish();
+    for (int v = 0; v < count; ++v) {
+      vectors[v].stored = open[v];
+      if (open[v] != 0) method[v] = Method(vectors[v]);
+      goes_on[v] = open[v] != 0 && method[v].goes_on();
+      any = any || goes_on[v];
+    }
+    for (std::int64_t k = 0; k < n && any; k += block) {
+      rows.next_block();
+      any = false;
+      for (int v = 0; v < count; ++v) {
+        if (!goes_on[v]) continue;
+        method[v].reduce(vectors[v], std::max<std::int64_t>(k, Method::begin),
+                         std::min(k + block, n));
+        goes_on[v] = method[v].goes_on();
+        any = any || goes_on[v];
+      }
+    }
+    bool is_solved = true;
+    for (int v = 0; v < count; ++v)
+      if (open[v] != 0) {
+        vectors[v].stored &= lanes_of(method[v].turn(vectors[v]));
+        open[v] &= ~vectors[v].stored;
+        is_solved = is_solved && open[v] == 0;
+      }
+    if (is_solved) begin_next();
+    for (std::int64_t k = n - 1; k >= 0; k -= block)
+      for (int v = 0; v < count; ++v)
+        if (vectors[v].stored != 0)
+          method[v].substitute(vectors[v], k, std::max<std::int64_t>(k - block + 1, 0));
+    for (int v = 0; v < count; ++v)
+      if (vectors[v].stored != 0)
+        report(tile.block(v * width, width), vectors[v].stored, method[v].findings());
+    return is_solved;
+  }
+
+  void solve_in_partitions(const Problem<T, W, Matrices>& tile, const Memory& memory,
+                           unsigned open) const {
+    const bool periodic = tile.A.first.periodic;
     const Segment<V, W> s = reduce(tile, memory);
     const Bounds<V, W> bounds = solve_root(s, periodic);
     const Real<V> probe = finite_probe(bounds);
-    for (int l = 0; l < count; ++l)
+    for (int l = 0; l < tile.count(); ++l)
       if ((open >> l & 1) && !(lane(probe, l) == 0))
         diagnose(tile, l, lane_of<T>(s, l), lane_of<T>(bounds, l));
     substitute(tile, memory, open, bounds);
   }
-  static void report(const Problem<T, W, Matrices>& tile, const Rows& p, const Findings<V>& found) {
-    for (int l = 0; l < p.count; ++l) {
-      if (!(p.stored >> l & 1)) continue;
+  void report(const Problem<T, W, Matrices>& tile, unsigned stored,
+              const Findings<V>& found) const {
+    report(tile, stored, found, 0, shape.n);
+  }
+  static void report(const Problem<T, W, Matrices>& tile, unsigned stored, const Findings<V>& found,
+                     std::int64_t first_row, std::int64_t rows) {
+    for (int l = 0; l < static_cast<int>(tile.count()); ++l) {
+      if (!(stored >> l & 1)) continue;
       const Diagnosis diagnosis = tile.diagnosis.of(l, tile.n());
       if (!(lane(found.probe, l) == 0))
-        report_first_not_finite(diagnosis, tile.x[l], p.first_row, p.m);
-      if (found.unstable[l]) diagnosis.report_unstable(p.first_row);
+        report_first_not_finite(diagnosis, tile.x[l], first_row, rows);
+      if (found.unstable[l]) diagnosis.report_unstable(first_row);
     }
   }
   void diagnose(const Problem<T, W, Matrices>& tile, int l, const Segment<T, W>& root,
@@ -332,120 +412,6 @@ struct SolveLaneSystems {
     elimination.diagnose(tile.diagnosis.of(l, shape.n),
                          UnstagedRows<T, W, MatrixOf<Matrices>>{A, tile.b[l], 0, shape.n});
   }
-};
-
-/// `segmented` or `spike` on a host: partitions of a system in the lanes, or where there are enough
-/// systems, systems.
-template <class T, class Exec, class Elimination>
-class HostSystems {
-  static constexpr int W = Elimination::half_bandwidth;
-  using Kernel = SolveLaneSystems<T, Elimination>;
-  using Stage = LaneStage<T, W>;
-
- public:
-  HostSystems(const Shape& shape, const Options& options)
-      : m_partitions(shape, options),
-        m_lanes(Elimination{}, shape.n, shape.count, options.partition_size(), lane_count<T>,
-                Exec().concurrency()),
-        m_fills_lanes(shape.count >= lane_count<T>),
-        m_are_few(shape.n > LaneShape::longest_undivided &&
-                  shape.count <= most_divided * lane_count<T>),
-        m_watches(options.algorithm() == Algorithm::automatic && options.partition_size() == 0 &&
-                  shape.n >= least_watched),
-        m_slots(shape.n > LaneShape::longest_alone
-                    ? std::min<std::int64_t>(shape.count, slots_of_thread * Exec().concurrency())
-                    : 0) {
-    if (!Kernel::can_be_staged || shape.n > Kernel::longest_alone) return;
-    const auto threads = std::min<std::int64_t>(m_lanes.groups, Exec().concurrency());
-    if (threads > 0) m_stage = Stage::largest(shape.n, shape.count / threads);
-    if (m_stage.systems > 0) m_stages = threads;
-  }
-
-  std::int64_t storage_words() const { return m_fills_lanes ? 0 : m_partitions.storage_words(); }
-  std::int64_t shared_words() const {
-    if (!m_fills_lanes) return 0;
-    return std::max(m_lanes.groups * Kernel::group_words(m_lanes) + m_stages * m_stage.words(),
-                    m_slots * m_partitions.storage_words());
-  }
-  std::int64_t parallel_items() const { return m_partitions.parallel_items(); }
-  /// So many systems of one matrix are better solved at a time: it is read once for all.
-  static constexpr std::int64_t at_once = 8;
-  /// Matrices are read once anyway.
-  bool is_one_pass() const { return m_fills_lanes; }
-  /// Where they are read twice.
-  const HostPartitions<T, Exec, Elimination>& passes() const { return m_partitions; }
-
-  template <class Matrices = Systems<T, W>>
-  void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    if (!m_fills_lanes) return m_partitions.solve(exec, problem);
-    if (problem.resets)
-      launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
-    if (is_one_by_one(problem)) return solve_one_by_one(exec, problem);
-    SolveLaneSystems<T, Elimination, Matrices> kernel{problem, m_lanes};
-    kernel.watches = m_watches;
-    kernel.is_for_few = m_are_few;
-    const std::int64_t tiles = SystemTiles(problem.slab(), lane_count<T>).count(problem.count());
-    if (m_are_few && kernel.blocks(m_lanes) > 1 && tiles <= m_lanes.groups)
-      return solve_divided(exec, kernel, tiles);
-    if constexpr (std::is_same_v<Matrices, Systems<T, W>> && Kernel::can_be_staged)
-      if (const Stage stage = m_stage.of(problem); stage.systems > 0) {
-        T* const memory = problem.storage + m_lanes.groups * Kernel::group_words(m_lanes);
-        return Kokkos::parallel_for(
-            Elimination::label("batch"), range(exec, m_stages),
-            [kernel, memory, stage, all = m_stages, words = m_stage.words()](std::int64_t k) {
-              kernel.solve_staged(k, all, stage, memory + k * words);
-            });
-      }
-    Kokkos::parallel_for(Elimination::label("batch"), range(exec, m_lanes.groups), kernel);
-  }
-
- private:
-  /// Rows of systems that gain from it.
-  static constexpr std::int64_t least_watched = 32;
-  /// So many vectors of long systems may not keep all threads busy. Not as many as there are
-  /// threads, nor as slabs of systems are cut into: no bit of x is to depend on that.
-  static constexpr std::int64_t most_divided = 8;
-
-  /// Long systems of own matrices are solved one by one, each as if it were the only one: one in
-  /// each lane would be many streams of memory, whose way back no cache holds.
-  template <class Matrices>
-  bool is_one_by_one(const Problem<T, W, Matrices>& problem) const {
-    bool all = m_slots > 0 && !problem.A.is_shared() && problem.b.row_stride == 1 &&
-               problem.x.row_stride == 1;
-    if constexpr (!ComputedMatrices<Matrices>)
-      for (const auto& band : problem.A.first.band) all = all && band.stride == 1;
-    return all;
-  }
-  template <class Matrices>
-  void solve_one_by_one(const Exec& exec, Problem<T, W, Matrices> problem) const {
-    problem.resets = false;
-    if (problem.count() > m_slots)
-      m_partitions.solve_each(exec, problem, m_slots);
-    else  // few: all threads for each
-      m_partitions.solve(exec, problem);
-  }
-  /// Where threads would have fewer systems than that each, they share every one.
-  static constexpr std::int64_t slots_of_thread = 4;
-
-  template <class Kernel>
-  void solve_divided(const Exec& exec, const Kernel& kernel, std::int64_t tiles) const {
-    const std::int64_t blocks = kernel.blocks(m_lanes);
-    Kokkos::parallel_for(
-        Elimination::label("batch_reduce"), range(exec, tiles * blocks),
-        [kernel, blocks](std::int64_t i) { kernel.reduce_block(i / blocks, i % blocks); });
-    Kokkos::parallel_for(Elimination::label("batch_chain"), range(exec, tiles),
-                         [kernel](std::int64_t t) { kernel.chain_blocks(t); });
-    Kokkos::parallel_for(
-        Elimination::label("batch_substitute"), range(exec, tiles * blocks),
-        [kernel, blocks](std::int64_t i) { kernel.substitute_block(i / blocks, i % blocks); });
-  }
-
-  HostPartitions<T, Exec, Elimination> m_partitions;
-  LaneShape m_lanes;
-  bool m_fills_lanes, m_are_few, m_watches;
-  std::int64_t m_slots;       // long systems that are solved at a time, one by one
-  Stage m_stage;              // the largest
-  std::int64_t m_stages = 0;  // threads that have one each
 };
 
 }  // namespace Trikkos::Impl

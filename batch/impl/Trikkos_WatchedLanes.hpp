@@ -37,58 +37,66 @@ struct WatchedRow {
   }
 };
 
-/// Eliminates `rows`, of which pairs (u, z) are kept, as long as any lane is safe. Returns which
-/// are: only such as look dominant where their first rows, which are on their way anyway, do.
-template <class Rows, class V = typename Rows::value_type>
-KOKKOS_FORCEINLINE_FUNCTION typename WatchedRow<V>::Mask eliminate_watched(const Rows& rows) {
-  constexpr std::int64_t looks = 4, block = 32;  // rows
-  const std::int64_t n = rows.length(), inner = rows.inner_rows();
-  WatchedRow<V> row;
-  std::int64_t k = 1;
-  for_inner_rows(rows, k, Kokkos::min(1 + looks, inner), [&](std::int64_t, const Equation<V>& e) {
-    row.safe = row.safe & (magnitude(e.a) + magnitude(e.c) <= magnitude(e.b));
-  });
-  const auto any_is_safe = [&] {
+/// The systems of `rows`, of which pairs (u, z) are kept, some rows at a time, as
+/// `OrthogonalCarry::Alone`.
+template <class V>
+class WatchedSystems {
+ public:
+  static constexpr int begin = 1;
+
+  WatchedSystems() = default;
+  /// Only such as look dominant where their first rows, which are on their way anyway, do.
+  template <class Rows>
+  KOKKOS_FORCEINLINE_FUNCTION explicit WatchedSystems(const Rows& rows) {
+    constexpr std::int64_t looks = 4;  // rows
+    std::int64_t k = 1;
+    for_inner_rows(rows, k, Kokkos::min(k + looks, rows.inner_rows()),
+                   [&](std::int64_t, const Equation<V>& e) {
+                     m_row.safe = m_row.safe & (magnitude(e.a) + magnitude(e.c) <= magnitude(e.b));
+                   });
+    if (goes_on()) eliminate(rows, 0, rows.equation(0));
+  }
+  /// As long as any lane is safe.
+  KOKKOS_FORCEINLINE_FUNCTION bool goes_on() const {
     bool any = false;
-    for (int l = 0; l < Rows::width; ++l) any = any || row.safe[l];
+    for (int l = 0; l < width; ++l) any = any || m_row.safe[l];
     return any;
-  };
-  const auto eliminate = [&](std::int64_t i, const Equation<V>& e) {
-    row.eliminate(e);
-    rows.keep_pair(i, row.u, row.z);
-  };
-  if (!any_is_safe()) return row.safe;
-  k = 0;
-  eliminate(k++, rows.equation(0));
-  while (k < inner && any_is_safe())
-    for_inner_rows(rows, k, Kokkos::min(k + block, inner), eliminate);
-  for (; k < n && any_is_safe(); ++k) eliminate(k, rows.equation(k));
-  return row.safe & (finite_probe(row.z) == constant<V>(0));  // which has met every z
-}
-template <class Rows, class V = typename Rows::value_type>
-KOKKOS_FORCEINLINE_FUNCTION Findings<V> substitute_watched(const Rows& rows) {
-  V x = constant<V>(0);
-  Real<V> probe = x;
-  std::int64_t k = rows.length() - 1;
-  const auto next = [&](std::int64_t i) {
-    const auto& row = rows.kept(i);
-    x = fused(-row.q, x, row.f);
-    probe += finite_probe(x);
-  };
-  if (rows.comes_in_pairs()) {
-    for (; k > 0; k -= 2) {
-      next(k);
-      const V behind = x;
-      next(k - 1);
-      rows.store_both(k - 1, x, behind);
+  }
+  template <class Rows>
+  KOKKOS_FORCEINLINE_FUNCTION void reduce(const Rows& rows, std::int64_t k, std::int64_t end) {
+    for_inner_rows(rows, k, Kokkos::min(end, rows.inner_rows()),
+                   [&](std::int64_t i, const Equation<V>& e) { eliminate(rows, i, e); });
+    for (; k < end; ++k) eliminate(rows, k, rows.equation(k));
+  }
+  template <class Rows>
+  KOKKOS_FORCEINLINE_FUNCTION typename WatchedRow<V>::Mask turn(const Rows&) {
+    m_x = m_probe = constant<V>(0);
+    return m_row.safe & (finite_probe(m_row.z) == constant<V>(0));  // which has met every z
+  }
+  template <class Rows>
+  KOKKOS_FORCEINLINE_FUNCTION void substitute(const Rows& rows, std::int64_t k, std::int64_t last) {
+    for (; k >= last; --k) {
+      const auto& row = rows.kept(k);
+      m_x = fused(-row.q, m_x, row.f);
+      m_probe += finite_probe(m_x);
+      rows.store_in_pairs(k, m_x);
     }
   }
-  for (; k >= 0; --k) {
-    next(k);
-    rows.store(k, x);
+  KOKKOS_FORCEINLINE_FUNCTION Findings<V> findings() const { return {m_probe}; }
+
+ private:
+  static constexpr int width = lane_count<LaneNumber<V>>;
+
+  template <class Rows>
+  KOKKOS_FORCEINLINE_FUNCTION void eliminate(const Rows& rows, std::int64_t k,
+                                             const Equation<V>& e) {
+    m_row.eliminate(e);
+    rows.keep_pair(k, m_row.u, m_row.z);
   }
-  return {probe};
-}
+
+  WatchedRow<V> m_row;
+  V m_x, m_probe;
+};
 
 }  // namespace Trikkos::Impl
 

@@ -117,6 +117,18 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes<T> in_all_lanes(const T& v) {
     return same_in_lanes<Lanes<T>>(v);
 }
 
+/// As many numbers as lanes, side by side.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION Lanes<T> load_adjacent(const T* p) {
+  if constexpr (is_complex_v<T>) {
+    return gathered<T>([&](int l) { return p[l]; },
+                       std::make_integer_sequence<int, lane_count<T>>{});
+  } else {
+    Lanes<T> v;
+    std::memcpy(&v, p, sizeof(v));
+    return v;
+  }
+}
 /// Row i of the first systems, of one slab; lanes from `count` on repeat the last of them.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION Lanes<T> load_lanes(const Vectors<const T>& from, int count,
@@ -126,7 +138,7 @@ KOKKOS_FORCEINLINE_FUNCTION Lanes<T> load_lanes(const Vectors<const T>& from, in
   constexpr auto lanes = std::make_integer_sequence<int, lane_count<T>>{};
   if (count < lane_count<T>)
     return gathered<T>([&](int l) { return p[(l < count ? l : count - 1) * stride]; }, lanes);
-  if (stride == 1) return gathered<T>([&](int l) { return p[l]; }, lanes);
+  if (stride == 1) return load_adjacent(p);
   return gathered<T>([&](int l) { return p[l * stride]; }, lanes);
 }
 
@@ -167,17 +179,20 @@ class RowAhead {
   std::int64_t m_row, m_first, m_lane;
 };
 
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void store_adjacent(T* p, const Lanes<T>& v) {
+  if constexpr (is_complex_v<T>)
+    for (int l = 0; l < lane_count<T>; ++l) p[l] = lane(v, l);
+  else
+    std::memcpy(p, &v, sizeof(v));  // one store, of which more can wait for memory
+}
 /// Where `stored` has a bit.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void store_lanes(const Vectors<T>& to, unsigned stored, std::int64_t i,
                                              const Lanes<T>& v) {
   T* const p = to.data + i * to.row_stride;
   if (stored == all_lanes<T>) {
-    if constexpr (!is_complex_v<T>)
-      if (to.system_stride == 1) {
-        std::memcpy(p, &v, sizeof(v));  // one store, of which more can wait for memory
-        return;
-      }
+    if (to.system_stride == 1) return store_adjacent(p, v);
     for (int l = 0; l < lane_count<T>; ++l) p[l * to.system_stride] = lane(v, l);
   } else {
     for (int l = 0; l < lane_count<T>; ++l)

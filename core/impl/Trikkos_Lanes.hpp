@@ -20,6 +20,10 @@
 
 namespace Trikkos::Impl {
 
+/// Where all lanes branch by one bool: g++ 12 may make a select of it, by a mask whose bits are
+/// those of the bool, which is one. The other lanes do not branch then.
+KOKKOS_FORCEINLINE_FUNCTION void stay_a_branch() { KOKKOS_IF_ON_HOST((asm volatile("");)) }
+
 #if defined(__AVX512F__)
 inline constexpr int lane_bytes = 64;
 #elif defined(__AVX__)

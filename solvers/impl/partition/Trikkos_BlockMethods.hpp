@@ -28,7 +28,7 @@ class HostBlocks {
   HostBlocks(const Shape& shape, const Options& options)
       : m_partitions(shape, options),
         m_lanes(OrthogonalCarry{}, shape.n, shape.count, options.partition_size(), lane_count<T>,
-                Exec().concurrency()),
+                /*most_abreast=*/1, Exec().concurrency()),
         m_fills_lanes(shape.count >= lane_count<T>) {}
 
   std::int64_t storage_words() const { return m_fills_lanes ? 0 : m_partitions.storage_words(); }

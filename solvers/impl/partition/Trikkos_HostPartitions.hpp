@@ -10,6 +10,7 @@
 #include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_LanePartitions.hpp>
 #include <impl/partition/Trikkos_LaneTree.hpp>
+#include <impl/segmented/Trikkos_HostEnds.hpp>
 
 /// \file
 /// `segmented` and `spike` where the execution space is the host. Each SIMD lane carries a run of
@@ -39,6 +40,7 @@ struct HostShape {
 
   std::int64_t n = 0, rows = 0, links = 1, lanes = 1, tiles = 0, tiles_in_group = 0, groups = 0;
   bool divides_last = false;  // the last tile evenly
+  bool is_short = false;      // to be solved from both ends
 
   HostShape() = default;
   template <class Elimination>
@@ -59,6 +61,8 @@ struct HostShape {
     tiles = ceil_div(n, tile_rows());
     tiles_in_group = std::max(min_tiles_in_group, ceil_div(tiles, max_groups));
     groups = ceil_div(tiles, tiles_in_group);
+    if constexpr (requires { Elimination::longest_from_both_ends; })
+      is_short = partition_size == 0 && n >= 2 && n <= Elimination::longest_from_both_ends;
   }
   std::int64_t run_rows() const { return links * rows; }
   /// Lanes that are shorter than others take another, slower way for the rows that these have more.
@@ -260,6 +264,11 @@ struct HostPasses {
 
   /// A problem of one system, from start to end, by one thread.
   void solve_alone() const {
+    if constexpr (requires { Elimination::longest_from_both_ends; })
+      if (shape.is_short && !problem.A.first.periodic)
+        if (solve_from_both_ends(problem.A[0], problem.b[0], problem.x[0], diagnosis_of(0),
+                                 reinterpret_cast<BackRow<T>*>(storage_of(0).back)))
+          return;
     for (std::int64_t g = 0; g < shape.groups; ++g) reduce_group({0, 1}, g);
     solve_groups(0);
     for (std::int64_t g = shape.groups - 1; g >= 0; --g) substitute_group({0, 1}, g);
@@ -278,7 +287,9 @@ struct HostPasses {
   }
 
   /// Scalars that the back substitution of a tile's partitions, one of each lane, takes.
-  static std::int64_t back_words(const HostShape& s) { return (2 * W + 1) * s.rows * s.lanes; }
+  static std::int64_t back_words(const HostShape& s) {
+    return (2 * W + 1) * (s.is_short ? std::max(s.n, s.rows * s.lanes) : s.rows * s.lanes);
+  }
   /// Scalars up to the next cache line.
   static std::int64_t aligned(std::int64_t words) {
     constexpr std::int64_t line = 64 / sizeof(T);
@@ -373,6 +384,12 @@ class HostPartitions {
   void solve(const Exec& exec, const Problem<T, W, Matrices>& problem,
              const Gate& gate = {}) const {
     if (m_shape.groups == 1 && problem.count() == 1) return solve_at_once(exec, problem, gate);
+    if constexpr (std::is_same_v<Gate, Always>)
+      if (m_shape.is_short) {
+        if (problem.resets)
+          launch_one(exec, Elimination::label("reset"), ResetDiagnosis{problem.diagnosis});
+        return solve_each(exec, problem, problem.count());
+      }
     reduce(exec, problem, gate);
     solve_reduced(exec, problem, gate);
     substitute(exec, problem, gate);

@@ -4,7 +4,7 @@
 #ifndef TRIKKOS_IMPL_PARTITIONED_HPP
 #define TRIKKOS_IMPL_PARTITIONED_HPP
 
-#include <impl/Trikkos_LaneSystems.hpp>
+#include <impl/Trikkos_HostSystems.hpp>
 #include <impl/Trikkos_OnChip.hpp>
 
 namespace Trikkos::Impl {

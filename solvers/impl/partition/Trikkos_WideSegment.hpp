@@ -72,7 +72,10 @@ KOKKOS_FORCEINLINE_FUNCTION Real<V> finite_probe(const Bounds<V, W>& b) {
 /// As for one diagonal.
 template <class V, int W>
 KOKKOS_FORCEINLINE_FUNCTION Equation<V, W> scaled(const Equation<V, W>& e, bool scale_rows) {
-  KOKKOS_IF_ON_HOST((if (!scale_rows) return e;))
+  KOKKOS_IF_ON_HOST((if (!scale_rows) {
+    stay_a_branch();
+    return e;
+  }))
   auto field = exponent_field(e.a[0]);
   TRIKKOS_UNROLL(2 * W)
   for (int j = 1; j < 2 * W + 1; ++j) field = larger_words(field, exponent_field(e.a[j]));

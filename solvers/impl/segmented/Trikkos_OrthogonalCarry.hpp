@@ -155,6 +155,7 @@ struct LoneRow {
   V p, q, f;  // p x_k + q x_(k+1) = f
   Real<V> least = constant<Real<V>>(1), probe;
 
+  LoneRow() = default;
   KOKKOS_FORCEINLINE_FUNCTION explicit LoneRow(const Equation<V>& first)
       : p(first.b), q(first.c), f(first.d), probe(finite_probe(f)) {}
   KOKKOS_FORCEINLINE_FUNCTION BackRow<V> rotate(const Equation<V>& e) {
@@ -202,6 +203,8 @@ struct OrthogonalCarry {
   template <class T>
   static constexpr int device_rows = sizeof(T) == 4 ? 23 : 15;
   static constexpr int default_row_multiple = 1;
+  /// On a host one system of so many rows, or less, is solved from both ends.
+  static constexpr std::int64_t longest_from_both_ends = 1024;
   /// Systems with one matrix that a thread of a device eliminates together.
   static constexpr int systems_at_once = 4;
   /// On a device open systems end with rows 1 x = 0 that make the last partitions complete.
@@ -334,15 +337,21 @@ struct OrthogonalCarry {
   /// All of its rows, or the first of them.
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static LoneRow<V> carry_alone(const Rows& rows) {
-    const auto inner = rows.inner_rows(), length = rows.length();
     LoneRow<V> carried(rows.equation(0));
-    const auto rotate = [&](typename Rows::index_type k, const Equation<V>& e) {
-      rows.keep(k - 1, carried.rotate(e));
-    };
-    typename Rows::index_type k = 1;
-    for_inner_rows(rows, k, inner, rotate);
-    for (; k < length; ++k) rotate(k, rows.equation(k));
+    carry_alone(rows, carried, 1, rows.length());
     return carried;
+  }
+  /// Rows k up to `end`.
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static void carry_alone(const Rows& rows, LoneRow<V>& carried,
+                                                      typename Rows::index_type k,
+                                                      typename Rows::index_type end) {
+    const auto inner = rows.inner_rows();
+    const auto rotate = [&](typename Rows::index_type row, const Equation<V>& e) {
+      rows.keep(row - 1, carried.rotate(e));
+    };
+    for_inner_rows(rows, k, end < inner ? end : inner, rotate);
+    for (; k < end; ++k) rotate(k, rows.equation(k));
   }
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute_alone(const Rows& rows, const V& last) {
@@ -359,6 +368,44 @@ struct OrthogonalCarry {
     rows.store(0, next);
     return {probe};
   }
+
+  /// The same, some rows at a time.
+  template <class V>
+  class Alone {
+   public:
+    static constexpr int begin = 1;  // rows before are carried
+
+    Alone() = default;
+    template <class Rows>
+    KOKKOS_FORCEINLINE_FUNCTION explicit Alone(const Rows& rows) : m_carried(rows.equation(0)) {}
+    KOKKOS_FORCEINLINE_FUNCTION bool goes_on() const { return true; }
+    template <class Rows>
+    KOKKOS_FORCEINLINE_FUNCTION void reduce(const Rows& rows, std::int64_t k, std::int64_t end) {
+      carry_alone(rows, m_carried, k, end);
+    }
+    /// When all rows are: where all went well.
+    template <class Rows>
+    KOKKOS_FORCEINLINE_FUNCTION typename Findings<V>::Mask turn(const Rows&) {
+      m_next = m_carried.last();
+      m_after = constant<V>(0);
+      m_probe = finite_probe(m_next);
+      return m_carried.is_sound();
+    }
+    /// Stores unknown k, down to the `last`.
+    template <class Rows>
+    KOKKOS_FORCEINLINE_FUNCTION void substitute(const Rows& rows, std::int64_t k,
+                                                std::int64_t last) {
+      back_substitute<1>(rows, k, last > 0 ? last : 1, m_next, m_after,
+                         [&](const V& v) { m_probe += finite_probe(v); });
+      if (last == 0) rows.store(0, m_next);
+    }
+    KOKKOS_FORCEINLINE_FUNCTION Findings<V> findings() const { return {m_probe}; }
+
+   private:
+    LoneRow<V> m_carried;
+    V m_next, m_after;
+    Real<V> m_probe;
+  };
 
   /// Repeats the elimination and reports the first row that is not finite or zero, or else the
   /// first column without a pivot.

@@ -141,6 +141,7 @@ struct LoneRows {
   Staircase<V, W + 1, 0, 2 * W + 1, W> rows;
   Real<V> least = constant<Real<V>>(1), probe = constant<Real<V>>(0);
 
+  LoneRows() = default;
   /// equation(i) is row i, i < W.
   template <class Equations>
   KOKKOS_FORCEINLINE_FUNCTION explicit LoneRows(const Equations& equation) {
@@ -272,38 +273,93 @@ struct WideCarry {
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static typename Findings<V>::Mask reduce_alone(const Rows& rows,
                                                                              V& last) {
-    using Index = typename Rows::index_type;
     LoneRows<V, W> carried([&](int i) { return rows.equation(i); });
-    const auto step = [&](Index k, const Equation<V, W>& e) {
+    carry_alone(rows, carried, last, W, rows.length() + W);
+    return carried.is_sound();
+  }
+  /// Rows k up to `end`. Leaves the right-hand side of the last pivot row.
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static void carry_alone(const Rows& rows, LoneRows<V, W>& carried,
+                                                      V& last, typename Rows::index_type k,
+                                                      typename Rows::index_type end) {
+    const auto inner = rows.inner_rows();
+    const auto rotate = [&](typename Rows::index_type row, const Equation<V, W>& e) {
       const BackRow<V, W> back = carried.rotate(e);
-      rows.keep(k - W, back);
+      rows.keep(row - W, back);
       last = back.f;
     };
-    const auto inner = rows.inner_rows(), end = rows.length() + W;
-    Index k = W;
-    for_inner_rows(rows, k, inner, step);
-    for (; k < end; ++k) step(k, rows.equation(k));
-    return carried.is_sound();
+    for_inner_rows(rows, k, end < inner ? end : inner, rotate);
+    for (; k < end; ++k) rotate(k, rows.equation(k));
   }
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute_alone(const Rows& rows, const V& last) {
     V x[2 * W];
-    TRIKKOS_UNROLL(2 * W)
-    for (int j = 0; j < 2 * W; ++j) x[j] = constant<V>(0);
-    const auto k = rows.length() - 1;
-    x[0] = last;
+    start_alone(x, last);
     Real<V> probe = finite_probe(last);
-    for_kept_rows(rows, k - 1, decltype(k)(0), [&](auto row, const BackRow<V, W>& back) {
-      rows.store(row + 1, x[0]);
-      const V v = substituted(back, x);
-      TRIKKOS_UNROLL(2 * W)
-      for (int j = 2 * W - 1; j > 0; --j) x[j] = x[j - 1];
-      x[0] = v;
-      probe += finite_probe(v);
-    });
-    rows.store(0, x[0]);
+    substitute_alone(rows, x, probe, rows.length() - 1, 0);
     return {probe};
   }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static void start_alone(V (&x)[2 * W], const V& last) {
+    x[0] = last;
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 1; j < 2 * W; ++j) x[j] = constant<V>(0);
+  }
+  /// Stores unknown k, which is x[0], down to the `last`.
+  template <class Rows, class V = typename Rows::value_type>
+  KOKKOS_FORCEINLINE_FUNCTION static void substitute_alone(const Rows& rows, V (&x)[2 * W],
+                                                           Real<V>& probe,
+                                                           typename Rows::index_type k,
+                                                           typename Rows::index_type last) {
+    using Index = typename Rows::index_type;
+    for_kept_rows(rows, Index(k - 1), last > 0 ? Index(last - 1) : Index(0),
+                  [&](Index row, const BackRow<V, W>& back) {
+                    rows.store(row + 1, x[0]);
+                    const V v = substituted(back, x);
+                    TRIKKOS_UNROLL(2 * W)
+                    for (int j = 2 * W - 1; j > 0; --j) x[j] = x[j - 1];
+                    x[0] = v;
+                    probe += finite_probe(v);
+                  });
+    if (last == 0) rows.store(0, x[0]);
+  }
+  /// The same, some rows at a time.
+  template <class V>
+  class Alone {
+   public:
+    static constexpr int begin = W;  // rows before are carried
+
+    Alone() = default;
+    template <class Rows>
+    KOKKOS_FORCEINLINE_FUNCTION explicit Alone(const Rows& rows)
+        : m_carried([&](int i) { return rows.equation(i); }) {}
+    KOKKOS_FORCEINLINE_FUNCTION bool goes_on() const { return true; }
+    template <class Rows>
+    KOKKOS_FORCEINLINE_FUNCTION void reduce(const Rows& rows, std::int64_t k, std::int64_t end) {
+      carry_alone(rows, m_carried, m_x[0], k, end);
+    }
+    /// When all rows are: where all went well.
+    template <class Rows>
+    KOKKOS_FORCEINLINE_FUNCTION typename Findings<V>::Mask turn(const Rows& rows) {
+      const auto n = rows.length();
+      reduce(rows, n > W ? n : W, n + W);
+      start_alone(m_x, m_x[0]);
+      m_probe = finite_probe(m_x[0]);
+      return m_carried.is_sound();
+    }
+    /// Stores unknown k, down to the `last`.
+    template <class Rows>
+    KOKKOS_FORCEINLINE_FUNCTION void substitute(const Rows& rows, std::int64_t k,
+                                                std::int64_t last) {
+      substitute_alone(rows, m_x, m_probe, k, last);
+    }
+    KOKKOS_FORCEINLINE_FUNCTION Findings<V> findings() const { return {m_probe}; }
+
+   private:
+    LoneRows<V, W> m_carried;
+    V m_x[2 * W];
+    Real<V> m_probe;
+  };
 
   /// Repeats the elimination and reports the first row that is not finite or zero, or else the
   /// first column without a pivot.
