@@ -279,10 +279,12 @@ struct SolveLaneSystems {
     method.substitute(rows, shape.n - 1, 0);
     report(tile, rows.stored, method.findings());
   }
+  /// Not in one expression: of `mask[l] << l` g++ 12's sanitizer of shifts makes wrong code.
   template <class Mask>
   static unsigned lanes_of(const Mask& mask) {
     unsigned r = 0;
-    for (int l = 0; l < width; ++l) r |= (mask[l] ? 1u : 0u) << l;
+    for (int l = 0; l < width; ++l)
+      if (mask[l]) r |= 1u << l;
     return r;
   }
 
