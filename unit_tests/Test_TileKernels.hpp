@@ -181,8 +181,12 @@ TEST(TEST_CATEGORY, tile_kernels_of_one_matrix) {
         EXPECT_LE(systems[count - 1].backward_error(alone[count - 1]),
                   8 * std::numeric_limits<T>::epsilon());
         const int aligned = (n + 3) / 4 * 4;
-        for (const auto& [step, next] : std::vector<std::pair<int, int>>{
-                 {1, aligned}, {1, aligned + 1}, {3, 3 * n}, {count, 1}})
+        for (const auto& [step, next] : std::vector<std::pair<int, int>>{{1, aligned},
+                                                                         {1, aligned + 1},
+                                                                         {1, aligned + 2},
+                                                                         {1, aligned + 3},
+                                                                         {3, 3 * n},
+                                                                         {count, 1}})
           for (const bool in_place : {true, false}) {
             SCOPED_TRACE(std::to_string(count) + " of " + std::to_string(n) + " rows, " +
                          std::to_string(step) + " apart" + (periodic ? ", periodic" : ""));
@@ -195,18 +199,20 @@ TEST(TEST_CATEGORY, tile_kernels_of_one_matrix) {
 // A bad right-hand side is named, and spoils no other; of a singular matrix the first is named.
 TEST(TEST_CATEGORY, tile_kernels_of_one_matrix_name_what_is_bad) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  const int n = short_tile + 40, next = (n + 3) / 4 * 4;
+  const int n = short_tile + 40;
   for (const int count : {2, 3, 5})
-    for (const int step : {1, 2}) {
+    for (const auto& [step, next] :
+         std::vector<std::pair<int, int>>{{1, n}, {1, n + 1}, {1, n + 3}, {2, 2 * n}}) {
       const auto systems = of_one_matrix(n, count, false);
-      const Answers good = solve_together(systems, step, step * next, true);
+      const Answers good = solve_together(systems, step, next, true);
       for (const int bad : {0, count / 2, count - 1})
         for (const int row : {0, short_tile - 1, short_tile, n - 1}) {
           SCOPED_TRACE("system " + std::to_string(bad) + " of " + std::to_string(count) + ", row " +
-                       std::to_string(row) + ", stride " + std::to_string(step));
+                       std::to_string(row) + ", " + std::to_string(step) + " apart, systems " +
+                       std::to_string(next));
           auto spoilt = systems;
           spoilt[bad].b[row] = std::nanf("");
-          const Answers found = solve_together(spoilt, step, step * next, true);
+          const Answers found = solve_together(spoilt, step, next, true);
           EXPECT_EQ(found.status.reason, Reason::not_finite);
           EXPECT_EQ(found.status.system, bad);
           EXPECT_EQ(found.status.row, row);
@@ -218,7 +224,7 @@ TEST(TEST_CATEGORY, tile_kernels_of_one_matrix_name_what_is_bad) {
         }
       auto singular = systems;
       singular[0].set_row(n / 2, 0);
-      const Answers found = solve_together(singular, step, step * next, true);
+      const Answers found = solve_together(singular, step, next, true);
       EXPECT_EQ(found.status.reason, Reason::singular);
       EXPECT_EQ(found.status.system, 0);
       EXPECT_EQ(found.status.row, n / 2);

@@ -49,8 +49,8 @@ bool can_load_in_bulk(const Problem<T, W, Matrices>& problem, const TileShape<T,
     return all;
   }
 }
-/// Of x, too, and up to the ends of open systems.
-template <class T, int W>
+/// Of x, too, and up to the ends of open systems; K with one matrix at a time.
+template <int K, class T, int W>
 Moves moves_of(const Problem<T, W>& problem, const TileShape<T, 0, W>& tile) {
   const Systems<T, W>& A = problem.A;
   const auto& x = problem.x;
@@ -71,16 +71,17 @@ Moves moves_of(const Problem<T, W>& problem, const TileShape<T, 0, W>& tile) {
              problem.slab() == problem.count() && tile.pitch() == tile.rows() &&
              is_bulk(0, sizeof(T) * tile.tile_rows()) && x.row_stride == 1 &&
              is_like_x(problem.b.data, problem.b.system_stride, problem.b.row_stride);
-  for (int j = 0; j <= 2 * W; ++j) all = all && is_like_x(A.first.band[j].data, A.stride[j], 1);
-  if (!all) return Moves::in_words;
+  for (int j = 0; j <= 2 * W; ++j)
+    all = all && is_like_x(A.first.band[j].data, K > 1 ? x.system_stride : A.stride[j], 1);
+  if (!all || (K > 1 && place(x.data) != 0)) return Moves::in_words;
   return place(x.data) == 0 && bytes(x.system_stride) == 0 ? Moves::in_bulk : Moves::shifted;
 }
 /// f(std::integral_constant<Moves, ...>) for how they are moved.
-template <bool may_be_shifted = true, class T, int W, class Matrices, class F>
+template <bool may_be_shifted = true, int K = 1, class T, int W, class Matrices, class F>
 void with_moves(const Problem<T, W, Matrices>& problem, const TileShape<T, 0, W>& tile,
                 const F& f) {
   if constexpr (std::is_same_v<Matrices, Systems<T, W>>) {
-    const Moves how = moves_of(problem, tile);
+    const Moves how = moves_of<K>(problem, tile);
     if (how == Moves::in_bulk) return f(std::integral_constant<Moves, Moves::in_bulk>());
     if constexpr (may_be_shifted && (in_one_go<T>) > 1)
       if (how == Moves::shifted) return f(std::integral_constant<Moves, Moves::shifted>());
@@ -250,8 +251,10 @@ class DevicePartitions {
                                                       can_load_in_bulk(problem, m_tile),
                                                       solves_together(problem)});
     };
+    // K begin at a multiple of K systems, which is to be one of what bulk copies begin at
+    constexpr bool may_be_shifted = Rows > 0 && (K == 1 || K % in_one_go<T> == 0);
     if constexpr (pads_v<Elimination, Matrices>)
-      with_moves<(Rows > 0 && K == 1)>(problem, m_tile, with);
+      with_moves<may_be_shifted, K>(problem, m_tile, with);
     else
       with(std::integral_constant<Moves, Moves::in_words>());
   }

@@ -5,17 +5,26 @@
 #define TRIKKOS_IMPL_STAGEDROWS_HPP
 
 #include <impl/partition/Trikkos_StridedRows.hpp>
+#include <impl/partition/Trikkos_TileShape.hpp>
 
 /// \file
 /// The rows of a partition in the scratch of a team.
 
 namespace Trikkos::Impl {
 
+/// How many words behind where bulk copies begin the j-th of some arrays lies, if each lies `shift`
+/// words further behind than the one before it.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION int shift_of_column(int j, int shift) {
+  constexpr int each = in_one_go<T>;
+  return each == 2 ? j % 2 : j * shift % each;
+}
+
 /// The partition of one thread in scratch: `Rows` of an elimination (Trikkos_Elimination.hpp). The
 /// way back is kept in the place of the bands, the solution in that of b. Its rows are `Apart`
 /// words from each other, or as many as `apart` says, and `Length` in number, or as many as m says.
-/// V: of the systems whose right-hand sides are there.
-template <class T, int Apart = 1, int W = 1, int Length = 0, class V = T>
+/// V: of the systems whose right-hand sides are there, each `Shifted` as tiles are, or not.
+template <class T, int Apart = 1, int W = 1, int Length = 0, class V = T, bool Shifted = false>
 struct StagedRows {
   using value_type = V;
   using index_type = int;
@@ -27,6 +36,7 @@ struct StagedRows {
   int band_words, m;
   bool scale_rows;
   int apart = Apart;
+  int shift = 0;  // from one right-hand side to the next
 
   KOKKOS_FORCEINLINE_FUNCTION int length() const { return Length > 0 ? Length : m; }
   KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const { return length(); }
@@ -82,7 +92,7 @@ struct StagedRows {
   }
   /// That of the j-th system.
   KOKKOS_FORCEINLINE_FUNCTION T& solution(int k, int j = 0) const {
-    return at(k)[(2 * W + 1 + j) * band_words];
+    return at(k)[(2 * W + 1 + j) * band_words + (Shifted ? shift_of_column<T>(j, shift) : 0)];
   }
 
  private:

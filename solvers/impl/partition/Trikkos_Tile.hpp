@@ -18,15 +18,16 @@ namespace Trikkos::Impl {
 
 /// The nodes of a tree among the rows of a tile that make way for their pivot rows: in the first
 /// two of each partition, which have none, and what finds no place there behind all of them.
-template <class T, int bands>
+template <class Tile, class T>
 struct NodesAmongRows {
-  static constexpr int in_rows = 2 * bands;
+  static constexpr int in_rows = 2 * Tile::bands;
 
-  T *rows, *behind;
-  int band_words, pitch, lanes;
+  const Tile& tile;
+  T* behind;
+  int lanes;
 
   KOKKOS_FORCEINLINE_FUNCTION T& operator()(int slot, int k) const {
-    if (k < in_rows) return rows[k / 2 * band_words + (slot * pitch + k % 2)];
+    if (k < in_rows) return tile.band(k / 2)[slot * tile.shape.pitch() + k % 2];
     return behind[(k - in_rows) * lanes + slot];
   }
 };
@@ -37,27 +38,33 @@ struct NodesAmongRows {
 template <class T, int Rows, int W = 1, Moves How = Moves::in_words, int K = 1>
 struct StagedTile {
   static constexpr int rhs = 2 * W + 1, bands = rhs + K;
-  static constexpr bool is_bulk = How != Moves::in_words;
+  static constexpr bool is_bulk = How != Moves::in_words, is_shifted = How == Moves::shifted;
 
   TileShape<T, Rows, W, K, How> shape;
   T* scratch;  // the bands, from left to right, and b, each band_words(), then the nodes
   std::int64_t base;
-  int m_shift = 0;
+  int m_shift = 0;  // of all arrays, or of K > 1 from one right-hand side to the next
 
   template <class Problem>
   KOKKOS_FORCEINLINE_FUNCTION static int shift_of(const Problem& problem, std::int64_t system) {
-    if constexpr (How != Moves::shifted) return 0;
+    if constexpr (!is_shifted) return 0;
+    if constexpr (K > 1) return static_cast<int>(problem.x.system_stride % in_one_go<T>);
     const T* const first = problem.x.data + system * problem.x.system_stride;
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(first) / sizeof(T) % in_one_go<T>);
   }
-  KOKKOS_FORCEINLINE_FUNCTION int shift() const { return How == Moves::shifted ? m_shift : 0; }
+  /// Of the k-th array.
+  KOKKOS_FORCEINLINE_FUNCTION int shift(int k) const {
+    if constexpr (!is_shifted) return 0;
+    if constexpr (K > 1) return k > rhs ? shift_of_column<T>(k - rhs, m_shift) : 0;
+    return m_shift;
+  }
   /// From its row 0 on.
   KOKKOS_FORCEINLINE_FUNCTION T* band(int k) const {
-    return scratch + (k * shape.band_words() + shift());
+    return scratch + (k * shape.band_words() + shift(k));
   }
   KOKKOS_FORCEINLINE_FUNCTION T* nodes() const { return scratch + bands * shape.band_words(); }
-  KOKKOS_FORCEINLINE_FUNCTION NodesAmongRows<T, bands> nodes_among_rows() const {
-    return {band(0), nodes(), shape.band_words(), shape.pitch(), shape.lanes()};
+  KOKKOS_FORCEINLINE_FUNCTION NodesAmongRows<StagedTile, T> nodes_among_rows() const {
+    return {*this, nodes(), shape.lanes()};
   }
 
   /// Starts to copy the rows of a system into scratch. All threads call it.
@@ -67,6 +74,7 @@ struct StagedTile {
                                         bool in_bulk) const {
     const std::int64_t n = problem.n();
     if constexpr (is_bulk) {
+      clear_missing(member, problem, system);
       if (is_inside(n))
         load_inside(staging, problem, system);
       else
@@ -116,11 +124,18 @@ struct StagedTile {
       };
       if (rows == shape.tile_rows()) {
         if constexpr (K == 1) return store_run(member, first(0), band(rhs), rows);
-        return Staging<Member>::template store_by_one<T>(member, [&](const auto& start_run) {
+        Staging<Member>::template store_by_one<T>(member, [&](const auto& start_run) {
           TRIKKOS_UNROLL(K)
-          for (int j = 0; j < K; ++j)
-            if (j < count) start_run(first(j), band(rhs + j), rows);
+          for (int j = 0; j < K; ++j) {
+            const int head = head_of(rhs + j);
+            if (j < count)
+              start_run(first(j) + head, band(rhs + j) + head, rows - edges_of(rhs + j));
+          }
         });
+        TRIKKOS_UNROLL(K)
+        for (int j = 0; j < K; ++j)
+          if (j < count) store_edges(member, first(j), band(rhs + j), rows, rhs + j);
+        return;
       }
       member.team_barrier();
       for (int j = 0; j < count; ++j)
@@ -143,12 +158,9 @@ struct StagedTile {
   /// So many rows, a multiple of `in_one_go`. All threads call it.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void store_run(const Member& member, T* to, T* from, int rows) const {
-    const int head = shift() > 0 ? in_one_go<T> - shift() : 0, edges = head + shift();
-    Staging<Member>::store_run(member, to + head, from + head, rows - edges);
-    if (const int t = member.team_rank(); t < edges) {
-      const int i = t < head ? t : rows - edges + t;
-      to[i] = from[i];
-    }
+    const int head = head_of(rhs);
+    Staging<Member>::store_run(member, to + head, from + head, rows - edges_of(rhs));
+    store_edges(member, to, from, rows, rhs);
   }
   /// Of those in the tile, how many there are.
   template <class Problem>
@@ -172,15 +184,30 @@ struct StagedTile {
   template <int Length = 0, class Problem>
   KOKKOS_FORCEINLINE_FUNCTION auto rows(int t, const Problem& problem, bool whole = false) const {
     constexpr bool always = Rows > 0;  // known to the compiler: 1 % of the time of a solve
-    return StagedRows<T, 1, W, Length, NumberOf<T, K>>{band(0) + t * shape.pitch(),
-                                                       shape.band_words(),
-                                                       Length > 0 ? Length
-                                                       : whole    ? shape.rows()
-                                                                  : length(t, problem.n()),
-                                                       always || problem.A.first.scale_rows};
+    StagedRows<T, 1, W, Length, NumberOf<T, K>, is_shifted && (K > 1)> r{
+        band(0) + t * shape.pitch(), shape.band_words(),
+        Length > 0 ? Length
+        : whole    ? shape.rows()
+                   : length(t, problem.n()),
+        always || problem.A.first.scale_rows};
+    r.shift = m_shift;
+    return r;
   }
 
  private:
+  /// Rows of the k-th array that come before those of bulk stores, and with those behind them.
+  KOKKOS_FORCEINLINE_FUNCTION int head_of(int k) const {
+    return shift(k) > 0 ? in_one_go<T> - shift(k) : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int edges_of(int k) const { return head_of(k) + shift(k); }
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void store_edges(const Member& member, T* to, const T* from, int rows,
+                                               int k) const {
+    const int t = member.team_rank();
+    if (t >= edges_of(k)) return;
+    const int i = t < head_of(k) ? t : rows - edges_of(k) + t;
+    to[i] = from[i];
+  }
   /// That the k-th of all arrays belongs to: where there are fewer than K, the last one again.
   template <class Problem>
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t system_of(const Problem& problem,
@@ -188,6 +215,22 @@ struct StagedTile {
     if constexpr (K == 1) return system;
     const int j = k - rhs, last = systems(problem, system) - 1;
     return j <= 0 ? system : system + (j < last ? j : last);
+  }
+  /// Whether the k-th of all arrays is loaded: the last one again is elsewhere `shifted`.
+  template <class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_there(const Problem& problem, std::int64_t system,
+                                                   int k) {
+    return !is_shifted || K == 1 || k < rhs + systems(problem, system);
+  }
+  template <class Member, class Problem>
+  KOKKOS_FORCEINLINE_FUNCTION void clear_missing(const Member& member, const Problem& problem,
+                                                 std::int64_t system) const {
+    if constexpr (is_shifted && (K > 1)) {
+      TRIKKOS_UNROLL(1)
+      for (int k = rhs + systems(problem, system); k < bands; ++k)
+        for (int i = member.team_rank(); i < shape.tile_rows(); i += member.team_size())
+          band(k)[i] = T(0);
+    }
   }
   /// The first row of the tile in the k-th of all arrays, where there is one slab of systems.
   template <class Problem>
@@ -201,12 +244,17 @@ struct StagedTile {
   template <class Member, class Problem>
   KOKKOS_FORCEINLINE_FUNCTION void load_inside(Staging<Member>& staging, const Problem& problem,
                                                std::int64_t system) const {
-    const int rows = shape.tile_rows();
-    const int words = shift() > 0 ? rows + in_one_go<T> : rows;
-    staging.template load_by_one<T>(bands * words, [&](const auto& start_run) {
+    const auto words = [&](int k) {
+      return is_there(problem, system, k) ? shape.tile_rows() + edges_of(k) : 0;
+    };
+    int all = 0;
+    TRIKKOS_UNROLL(bands)
+    for (int k = 0; k < bands; ++k) all += words(k);
+    staging.template load_by_one<T>(all, [&](const auto& start_run) {
       TRIKKOS_UNROLL(bands)
       for (int k = 0; k < bands; ++k)
-        start_run(band(k) - shift(), start(problem, system, k) - shift(), words);
+        if (is_there(problem, system, k))
+          start_run(band(k) - shift(k), start(problem, system, k) - shift(k), words(k));
     });
   }
   /// Of the k-th array at an end of the system: rows [begin, end) are of the matrix, and rows
@@ -226,9 +274,11 @@ struct StagedTile {
                has_before = is_one_of_many && system > 0,
                has_behind = is_one_of_many && system < problem.count() - 1;
     constexpr int multiple = in_one_go<T>;
-    r.first = (has_before ? 0 : (r.begin + shift() + multiple - 1) / multiple * multiple) - shift();
-    r.last = ((has_behind ? end(n) : r.end) + shift()) / multiple * multiple - shift();
-    if (r.last <= r.first) r.first = r.last = r.begin;  // none
+    const int shifted_by = shift(k);
+    r.first =
+        (has_before ? 0 : (r.begin + shifted_by + multiple - 1) / multiple * multiple) - shifted_by;
+    r.last = ((has_behind ? end(n) : r.end) + shifted_by) / multiple * multiple - shifted_by;
+    if (r.last <= r.first || !is_there(problem, system, k)) r.first = r.last = r.begin;  // none
     return r;
   }
   template <class Member, class Problem>
@@ -295,7 +345,7 @@ struct StagedTile {
   }
   /// Neither the first nor the last tile.
   KOKKOS_FORCEINLINE_FUNCTION bool is_inside(std::int64_t n) const {
-    const int behind = shift() > 0 ? larger(W, in_one_go<T>) : W;
+    const int behind = m_shift > 0 ? larger(W, in_one_go<T>) : W;
     return base >= W && base + shape.tile_rows() <= n - behind;
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_in_one_piece() const { return shape.pitch() == shape.rows(); }

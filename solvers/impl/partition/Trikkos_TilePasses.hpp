@@ -426,8 +426,9 @@ struct SubstituteTiles {
     return bounds;
   }
   /// Of the j-th system of the tile.
-  KOKKOS_FORCEINLINE_FUNCTION static void report_solution(const StagedRows<T, 1, W, 0, V>& rows,
-                                                          int j, const Diagnosis& diagnosis,
+  template <class Partition>
+  KOKKOS_FORCEINLINE_FUNCTION static void report_solution(const Partition& rows, int j,
+                                                          const Diagnosis& diagnosis,
                                                           std::int64_t first) {
     for (int k = 0; k < rows.m; ++k)
       if (!(finite_probe(rows.solution(k, j)) == 0)) return diagnosis.report_solution(first + k);
