@@ -70,9 +70,9 @@ class HostSystems {
       for (int j = 0; j < 2 * W + 1; ++j) all = all && problem.A.stride[j] <= 1;
     return all && !problem.A.first.periodic;
   }
-  /// Long contiguous systems are solved one by one, each as if it were the only one, even where they
-  /// have one matrix: one in each lane would be many streams of memory, whose way back no cache
-  /// holds.
+  /// Long contiguous systems are solved one by one, each as if it were the only one, even where
+  /// they have one matrix: one in each lane would be many streams of memory, whose way back no
+  /// cache holds.
   template <class Matrices>
   bool is_one_by_one(const Problem<T, W, Matrices>& problem) const {
     bool all = m_slots > 0 && problem.b.row_stride == 1 && problem.x.row_stride == 1;
