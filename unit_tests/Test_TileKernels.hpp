@@ -240,9 +240,9 @@ TEST(TEST_CATEGORY, tile_kernels_count_the_segments_of_groups) {
       const auto& level = layout.level[l];
       std::vector<std::int64_t> segments(level.groups);
       for (std::int64_t i = 0; i < level.count; ++i) {
-        const std::int64_t group = Trikkos::Impl::MergeCoarse<double>::group_of(level, i);
-        ASSERT_LT(group, level.groups);
-        ++segments[group];
+        const auto its = Trikkos::Impl::MergeCoarse<double>::group_of(level, i);
+        ASSERT_LT(its, level.groups);
+        ++segments[its];
       }
       for (std::int64_t g = 0; g < level.groups; ++g) EXPECT_EQ(segments[g], level.segments_of(g));
     }
