@@ -331,6 +331,51 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends) {
   for (const int n : {1, 2, 3, 4, 5, 31, 32, 33, 61})
     expect_solved<Impl::BothEnds<T, Exec, Carry>, 1>(n, threads);
 }
+// An odd number of systems of double: every other row lies between what wide copies begin at. The
+// bits that they have where all rows are aligned.
+TEST(TEST_CATEGORY, device_kernels_from_both_ends_in_step) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  constexpr int count = 197;
+  for (const int n : {1, 2, 3, 16, 17, 40}) {
+    SCOPED_TRACE(n);
+    const auto solve = [&](int stride) {
+      Kokkos::View<double*, Exec> arrays[5];  // bands, b, x
+      for (int j = 0; j < 5; ++j) {
+        std::vector<double> words(std::size_t(n) * stride, std::nan(""));
+        for (int i = 0; i < n; ++i)
+          for (int k = 0; k < count; ++k)
+            if (j == 3 || (j < 3 && i + j - 1 >= 0 && i + j - 1 < n))  // else nobody reads it
+              words[std::size_t(i) * stride + k] = Impl::random_uniform(7, j, i * count + k);
+        arrays[j] = on_device<double, Exec>(words);
+      }
+      const Kokkos::View<std::int64_t*, Exec> report("report", Impl::Diagnosis::words);
+      Impl::Problem<double> problem{};
+      problem.A = Impl::Systems<double>({}, count);
+      problem.A.first.n = n;
+      problem.A.first.scale_rows = true;
+      for (int j = 0; j < 3; ++j) {
+        problem.A.first.band[j] = {arrays[j].data(), stride};
+        problem.A.stride[j] = 1;
+      }
+      problem.b = {arrays[3].data(), 1, stride};
+      problem.x = {arrays[4].data(), 1, stride};
+      problem.diagnosis = {report.data(), count};
+      problem.resets = true;
+      EXPECT_EQ(Impl::are_rows_to_be_in_step(problem), stride % 2 != 0);
+      Impl::BothEnds<double, Exec, Carry>(Impl::Shape{n, count, count}, Trikkos::Options{}, threads)
+          .solve(Exec(), problem);
+      Exec().fence("device_kernels_from_both_ends_in_step");
+      EXPECT_TRUE(Impl::decode(to_vector(report).data(), n).ok());
+      std::vector<double> x;
+      const auto found = to_vector(arrays[4]);
+      for (int i = 0; i < n; ++i)
+        x.insert(x.end(), found.begin() + std::ptrdiff_t(i) * stride,
+                 found.begin() + std::ptrdiff_t(i) * stride + count);
+      return x;
+    };
+    EXPECT_EQ(solve(count), solve(count + 1));
+  }
+}
 TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {2, 33, 61}) expect_unbroken<Impl::BothEnds<T, Exec, Carry>>(n, threads);

@@ -72,10 +72,11 @@ struct RereadRows : StagedRows<T, 0> {
   }
 };
 
-template <class T, class Elimination, class Matrices>
-struct SolveFromBothEnds : SystemsOnChip<T, true, Matrices> {
-  using Base = SystemsOnChip<T, true, Matrices>;
-  using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::runs, Base::load;
+template <class T, class Elimination, class Matrices, bool InStep>
+struct SolveFromBothEnds : SystemsOnChip<T, true, Matrices, 0, InStep> {
+  using Base = SystemsOnChip<T, true, Matrices, 0, InStep>;
+  using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::apart, Base::runs,
+      Base::load;
   using Matrix = MatrixOf<Matrices>;
 
   Elimination elimination{};
@@ -99,7 +100,7 @@ struct SolveFromBothEnds : SystemsOnChip<T, true, Matrices> {
                           side,
                           -side,
                           2 * band,
-                          is_last ? -systems : systems,
+                          is_last ? -apart() : apart(),
                           exists ? m : 0,
                           problem.A.first.scale_rows};
     auto carried = elimination.carry_alone(half);  // of no rows 1 x = 0
@@ -143,7 +144,7 @@ struct SolveFromBothEnds : SystemsOnChip<T, true, Matrices> {
     const Matrix A = problem.A[first + s];
     const auto rows = [&](int begin, int m) {
       return RereadRows<T, Matrix>{
-          {bands + place(s, begin), shape.band_words(), m, A.scale_rows, shape.systems()},
+          {bands + place(s, begin), shape.band_words(), m, A.scale_rows, apart()},
           A,
           problem.b[first + s],
           begin};
@@ -183,9 +184,10 @@ class BothEnds {
   };
 
   BothEnds(const Shape& shape, const Options& options, int most_lanes = OnChip::most_lanes)
-      : m_shape(OnChip::both_ends(options.partition_size() == 0 ? shape.n : 0,
-                                  std::max(scratch_limit, scratch_of_teams<Exec>() / 4),
-                                  most_lanes)) {}
+      : m_shape(
+            OnChip::both_ends(options.partition_size() == 0 ? shape.n : 0, granted(), most_lanes)),
+        // where a multiprocessor has five such teams: four take longer than without
+        m_in_step(m_shape.with_rows_in_step(5 * granted() / 6)) {}
 
   template <class Matrices>
   bool is_for(const Problem<T, W, Matrices>& problem) const {
@@ -194,17 +196,26 @@ class BothEnds {
   }
   template <class Matrices>
   requires(is_for_it) void solve(const Exec& exec, const Problem<T, W, Matrices>& problem) const {
-    const SystemTiles tiles(problem.slab(), m_shape.systems());
-    launch_on_chip<Elimination>(exec, "from_both_ends",
-                                SolveFromBothEnds<T, Elimination, Matrices>{
-                                    {problem, m_shape, tiles, can_load_in_bulk<true>(problem)}});
+    if constexpr (!ComputedMatrices<Matrices> && OnChip::each == 2)
+      if (m_in_step.lanes > 0 && are_rows_to_be_in_step(problem))
+        return launch<true>(exec, problem, m_in_step);
+    launch<false>(exec, problem, m_shape);
   }
 
  private:
+  static int granted() { return std::max(scratch_limit, scratch_of_teams<Exec>() / 4); }
+  template <bool InStep, class Matrices>
+  void launch(const Exec& exec, const Problem<T, W, Matrices>& problem, const OnChip& shape) const {
+    const SystemTiles tiles(problem.slab(), shape.systems());
+    launch_on_chip<Elimination>(exec, "from_both_ends",
+                                SolveFromBothEnds<T, Elimination, Matrices, InStep>{
+                                    {problem, shape, tiles, can_load_in_bulk<true>(problem)}});
+  }
+
   // Fewer are solved sooner by more threads each.
   static constexpr std::int64_t least_systems = 1 << 13, least_slab = 32;
 
-  OnChip m_shape;
+  OnChip m_shape, m_in_step;
 };
 
 }  // namespace Trikkos::Impl

@@ -27,7 +27,8 @@ struct OnChipShape {
 
   int n = 0, rows = 0, lanes = 0, levels = 0;  // no lanes: a team cannot hold a system
   int in_rows = 0;  // words of a slot of the tree that take the place of rows
-  int gap = 0;      // words behind the last partition of contiguous systems
+  int gap = 0;      // words behind the last partition of contiguous systems, and as many times as
+                    // there are systems behind the last row of interleaved ones
   bool has_marks = false;
 
   /// In so many bytes of scratch; with partitions of a multiple of `multiple` rows and at most
@@ -121,11 +122,20 @@ struct OnChipShape {
     r.gap = static_cast<int>(between - pitch()) & (each - 1);
     return r;
   }
+  /// So that rows of interleaved systems are, of which every other one is not aligned: with a word
+  /// behind each.
+  OnChipShape with_rows_in_step(int granted) const {
+    OnChipShape r = *this;
+    if (r.lanes == 0) return r;
+    r.gap = (n + systems() - 1) / systems();
+    if (!r.fits(granted)) r.lanes = 0;
+    return r;
+  }
   /// With marks, and where systems are short, which are many then, in teams of a warp.
   OnChipShape with_marks() const {
     OnChipShape r = *this;
     r.has_marks = true;
-    if (4 * partitions() <= warp) r.lanes = warp;
+    if (partitions() <= warp) r.lanes = warp;
     return r;
   }
 

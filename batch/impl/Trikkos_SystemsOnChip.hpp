@@ -40,10 +40,12 @@ struct SystemsOnChip {
     return Interleaved && Apart > 0 ? Apart : shape.systems();
   }
   KOKKOS_FORCEINLINE_FUNCTION int pitch() const {
-    return (shape.rows << shape.levels) + (InStep ? shape.gap : 0);
+    return (shape.rows << shape.levels) + (InStep && !Interleaved ? shape.gap : 0);
   }
+  /// Of interleaved systems from a row to the next.
+  KOKKOS_FORCEINLINE_FUNCTION int apart() const { return systems() + (InStep ? 1 : 0); }
   KOKKOS_FORCEINLINE_FUNCTION int place(int s, int row) const {
-    return Interleaved ? row * systems() + s : s * pitch() + row;
+    return Interleaved ? row * apart() + s : s * pitch() + row;
   }
   KOKKOS_FORCEINLINE_FUNCTION bool is_wanted(std::int64_t system) const {
     return wanted.has(system);
@@ -59,7 +61,7 @@ struct SystemsOnChip {
   }
   /// The bands of a tile: `InStep` as far from a multiple of 16 bytes as its b is.
   KOKKOS_FORCEINLINE_FUNCTION T* bands_in(T* scratch, const SystemTiles::Tile& tile) const {
-    if (!InStep) return scratch;
+    if (!InStep || Interleaved) return scratch;
     const auto b = reinterpret_cast<std::uintptr_t>(problem.b.block(tile.first).data);
     return scratch + b % staging_alignment / sizeof(T);
   }
@@ -72,7 +74,7 @@ struct SystemsOnChip {
               v.data + begin * v.row_stride,
               end - begin,
               here,
-              systems(),
+              apart(),
               v.row_stride,
               v.system_stride};
     else
@@ -156,7 +158,9 @@ struct SystemsOnChip {
     const int words = shape.band_words(), here = tile.count;
     const Systems<T, W>& A = problem.A;
     constexpr int each = sizeof(WideWord) / sizeof(T);
-    if (InStep && tile.is_inside)
+    if (Interleaved && InStep && tile.is_inside)
+      load_rows_in_step(member, staging, bands, tile.first);
+    else if (InStep && tile.is_inside)
       load_in_step(member, staging, bands, tile.first, here);
     else if (Interleaved && in_bulk && here == systems() && here >= each)
       load_rows(member, staging, bands, tile.first);
@@ -207,6 +211,33 @@ struct SystemsOnChip {
           from[j] += step[j];
         }
         to += at_once * systems();
+      }
+    });
+  }
+  /// The same where every other row begins a word behind a multiple of 16 bytes, in scratch, too:
+  /// with the words before and behind it.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void load_rows_in_step(const Member& member, Staging<Member>& staging,
+                                                     T* bands, std::int64_t first) const {
+    constexpr int each = sizeof(WideWord) / sizeof(T);
+    const int pieces = systems() / each, piece = member.team_rank() % pieces;
+    const int begin = member.team_rank() / pieces, at_once = member.team_size() / pieces;
+    staging.load_by_all([&] {
+      TRIKKOS_UNROLL(2)
+      for (int i = begin; i < shape.n; i += at_once) {
+        const int word = piece * each - i % each;
+        TRIKKOS_UNROLL(rhs + 1)
+        for (int j = 0; j <= rhs; ++j) {
+          const bool exists = j >= rhs || (i >= W - j && i < shape.n - (j - W));
+          if (!exists) continue;
+          const Vectors<const T> v = j < rhs ? problem.A.band(j) : problem.b;
+          auto* const to =
+              reinterpret_cast<WideWord*>(bands + (j * shape.band_words() + place(word, i)));
+          const auto* const from =
+              reinterpret_cast<const WideWord*>(v.data + (first + word + i * v.row_stride));
+          start_copy(to, from);
+          if (piece == 0 && i % each != 0) start_copy(to + pieces, from + pieces);
+        }
       }
     });
   }
@@ -344,6 +375,23 @@ bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) {
     if (Interleaved) return alike && bytes % staging_alignment == 0;
     const std::size_t run = sizeof(T) * static_cast<std::size_t>(problem.n());
     return alike && is_bulk(bytes | run, run, long_enough);
+  }
+}
+
+/// Whether interleaved systems can be loaded by wide words only where they are `in_step` in
+/// scratch, as every other row of theirs begins a word behind a multiple of 16 bytes.
+template <class T, int W, class Matrices>
+bool are_rows_to_be_in_step(const Problem<T, W, Matrices>& problem) {
+  if constexpr (ComputedMatrices<Matrices> || OnChipShape<T, W>::each != 2) {
+    return false;
+  } else {
+    const auto alternate = [](const Vectors<const T>& v) {
+      return v.system_stride == 1 && v.row_stride % 2 != 0 &&
+             reinterpret_cast<std::uintptr_t>(v.data) % staging_alignment == 0;
+    };
+    bool all = problem.slab() == problem.count() && alternate(problem.b);
+    for (int j = 0; j <= 2 * W; ++j) all = all && alternate(problem.A.band(j));
+    return all;
   }
 }
 
