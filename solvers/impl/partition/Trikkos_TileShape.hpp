@@ -16,7 +16,8 @@ namespace Trikkos::Impl {
 /// How tiles are moved. In bulk: bands, b and x, where they are contiguous and the system open, and
 /// rows 1 x = 0 complete its last tile; there is no other way in the code then, as jumping over it
 /// takes a tenth of the time of a tile. Arrays are so aligned that bulk copies can begin with each
-/// tile, or `shifted`: all of a system as many words.
+/// tile, or `shifted`: all of a system as many words; of systems with one matrix each right-hand
+/// side as many words more than the one before it.
 enum class Moves { in_words, in_bulk, shifted };
 
 /// So many words are what bulk copies move at least, and begin at.
