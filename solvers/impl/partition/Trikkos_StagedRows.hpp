@@ -12,14 +12,6 @@
 
 namespace Trikkos::Impl {
 
-/// How many words behind where bulk copies begin the j-th of some arrays lies, if each lies `shift`
-/// words further behind than the one before it.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION int shift_of_column(int j, int shift) {
-  constexpr int each = in_one_go<T>;
-  return each == 2 ? j % 2 : j * shift % each;
-}
-
 /// The partition of one thread in scratch: `Rows` of an elimination (Trikkos_Elimination.hpp). The
 /// way back is kept in the place of the bands, the solution in that of b. Its rows are `Apart`
 /// words from each other, or as many as `apart` says, and `Length` in number, or as many as m says.

@@ -26,6 +26,14 @@ inline constexpr int in_one_go = sizeof(T) < staging_alignment
                                      ? static_cast<int>(staging_alignment / sizeof(T))
                                      : 1;
 
+/// So many words behind where they begin lies the j-th of some arrays, of which each lies `shift`
+/// words further behind than the one before it, the first one none.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION int shift_of_column(int j, int shift) {
+  constexpr int each = in_one_go<T>;
+  return each == 2 ? j % 2 : j * shift % each;
+}
+
 /// Partitions (threads) in a tile and tree levels in a tile by default: 64 double partitions of 15
 /// rows fill 36 KiB of scratch. With W > 1 partitions are halves that meet, and longer.
 template <class T, int W = 1>
