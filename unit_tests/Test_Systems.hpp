@@ -98,8 +98,8 @@ TEST(TEST_CATEGORY, systems_in_several_blocks) {
   }
 }
 
-/// Long ones of one matrix, whose rows a device reads once for several right-hand sides: the bits of
-/// each alone.
+/// Long ones of one matrix, whose rows a device reads once for several right-hand sides: the bits
+/// of each alone.
 template <class T>
 void expect_the_bits_of_one(std::int64_t n, int count, Boundary boundary) {
   SCOPED_TRACE(std::to_string(count) + " right-hand sides of " + std::to_string(n));
