@@ -25,7 +25,7 @@ class HostSystems {
         m_fills_lanes(shape.count >= lane_count<T>),
         m_watches(options.algorithm() == Algorithm::automatic && options.partition_size() == 0 &&
                   shape.n >= least_watched),
-        m_slots(shape.n > LaneShape::longest_alone || m_lanes.are_few
+        m_slots(shape.n > LaneShape::longest_alone
                     ? std::min<std::int64_t>(shape.count, slots_of_thread * Exec().concurrency())
                     : 0) {}
 
@@ -70,9 +70,9 @@ class HostSystems {
       for (int j = 0; j < 2 * W + 1; ++j) all = all && problem.A.stride[j] <= 1;
     return all && !problem.A.first.periodic;
   }
-  /// Long contiguous systems, and few that are not short, are solved one by one, each as if it were
-  /// the only one, even where they have one matrix: one in each lane would be many streams of
-  /// memory, whose way back no cache holds, or work for few threads.
+  /// Long contiguous systems are solved one by one, each as if it were the only one, even where
+  /// they have one matrix: one in each lane would be many streams of memory, whose way back no
+  /// cache holds.
   template <class Matrices>
   bool is_one_by_one(const Problem<T, W, Matrices>& problem) const {
     bool all = m_slots > 0 && problem.b.row_stride == 1 && problem.x.row_stride == 1;
@@ -107,7 +107,7 @@ class HostSystems {
   HostPartitions<T, Exec, Elimination> m_partitions;
   LaneShape m_lanes;
   bool m_fills_lanes, m_watches;
-  std::int64_t m_slots;  // systems that are solved at a time, one by one, or none
+  std::int64_t m_slots;  // long systems that are solved at a time, one by one
 };
 
 }  // namespace Trikkos::Impl
