@@ -279,7 +279,8 @@ struct SolveLaneSystems {
     method.substitute(rows, shape.n - 1, 0);
     report(tile, rows.stored, method.findings());
   }
-  /// Not in one expression: of `mask[l] << l` g++ 12's sanitizer of shifts makes wrong code.
+  /// Not in one expression: of `mask[l] << l` g++ 12 makes wrong code where it is to check both
+  /// shifts and subscripts.
   template <class Mask>
   static unsigned lanes_of(const Mask& mask) {
     unsigned r = 0;
