@@ -331,6 +331,67 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends) {
   for (const int n : {1, 2, 3, 4, 5, 31, 32, 33, 61})
     expect_solved<Impl::BothEnds<T, Exec, Carry>, 1>(n, threads);
 }
+// `automatic`, without pivoting as far as that is safe: other bits than by rotations, and as good
+// in every row.
+TEST(TEST_CATEGORY, device_kernels_from_both_ends_without_pivoting) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  int others = 0;
+  for (const int n : {31, 32, 33, 45, 61}) {
+    SCOPED_TRACE(n);
+    const auto dominant = [](int k, int n) {
+      return HostSystem<1>(n, [k](int i, int j) {
+        return T(Impl::random_uniform(20 + k, 3 + j, i) + (j == 0 ? 3 : 0));
+      });
+    };
+    std::vector<HostSystem<1>> systems;
+    for (int k = 0; k < 19; ++k) systems.push_back(dominant(k, n));
+    systems.push_back(laplacian(n, [](int) { return T(2); }));
+    systems.emplace_back(n, [](int i, int j) {  // rows of any size
+      return std::ldexp(T(j == 0 ? 2 : -1), (37 * i) % 201 - 100);
+    });
+    systems.emplace_back(n, [](int, int j) { return T(j < 1 ? 1 : 0); });  // nothing fades
+    systems.emplace_back(n, [](int, int j) { return T(j > -1 ? 1 : 0); });
+    for (int i = 0; i < n; ++i) {  // up to some row
+      systems.push_back(dominant(i, n));
+      systems.back().band[1][i] = T(1e-6);
+    }
+    for (int i = 0; i < n; ++i) {  // from there on each row needs pivoting
+      systems.push_back(dominant(i, n));
+      for (int k = i; k < n; ++k) systems.back().band[1][k] = T(0.01);
+    }
+    const auto solve = [&](const Trikkos::Options& options) {
+      const int count = static_cast<int>(systems.size());
+      const ManyOnDevice<1> many(systems, count, 1);
+      Impl::BothEnds<T, Exec, Carry>(Impl::Shape{n, count, count}, options, threads)
+          .solve(Exec(), many.problem());
+      return many.answers();
+    };
+    const Answers found = solve({}), known = solve(stable);
+    EXPECT_TRUE(found.status.ok()) << found.status.why();
+    for (std::size_t k = 0; k < systems.size(); ++k) {
+      EXPECT_LE(systems[k].backward_error(found.x[k]), 8 * std::numeric_limits<T>::epsilon()) << k;
+      others += found.x[k] != known.x[k];
+    }
+    for (const int row : {0, 1, n / 2 - 1, n / 2, n - 1})
+      for (const int how : {0, 1, 2, 3}) {
+        SCOPED_TRACE("bad row " + std::to_string(row) + ", " + std::to_string(how));
+        const auto good = systems;
+        HostSystem<1>& bad = systems[7];
+        if (how == 0) bad.set_column(row, 0);
+        if (how == 1) bad.set_row(row, 0);
+        if (how == 2) bad.b[row] = std::nanf("");
+        if (how == 3) bad.band[1][row] = std::numeric_limits<T>::infinity();
+        const Answers spoilt = solve({});
+        EXPECT_EQ(spoilt.status.reason, how < 2 ? Reason::singular : Reason::not_finite);
+        EXPECT_EQ(spoilt.status.system, 7);
+        EXPECT_EQ(spoilt.status.row, row);
+        for (std::size_t k = 0; k < systems.size(); ++k)
+          if (k != 7) EXPECT_EQ(spoilt.x[k], found.x[k]) << k;
+        systems = good;
+      }
+  }
+  EXPECT_GE(others, 200);
+}
 // An odd number of systems of double: every other row lies between what wide copies begin at. The
 // bits that they have where all rows are aligned.
 TEST(TEST_CATEGORY, device_kernels_from_both_ends_in_step) {
@@ -379,6 +440,9 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends_in_step) {
 TEST(TEST_CATEGORY, device_kernels_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {2, 33, 61}) expect_unbroken<Impl::BothEnds<T, Exec, Carry>>(n, threads);
+  using BothEnds = Impl::BothEnds<T, Exec, Carry>;
+  expect_unbroken_by(BothEnds({33, 1, 1}, stable, threads), 33);
+  expect_unbroken_by(BothEnds({61, 1, 1}, {}, threads), 61, true);
   expect_unbroken<Impl::DeviceSystems<T, Exec, Carry>>(64);
   expect_unbroken<Impl::OnChip<T, Exec, Carry>>(33, 0);
 }

@@ -16,6 +16,9 @@
 /// one rotation a row, no segments, and half as many steps that wait for each other as from one
 /// end. This is QR of the rows in another order.
 ///
+/// `automatic` eliminates by the row that is carried without pivoting first, as long as that is
+/// safe, and by rotations from there.
+///
 /// Traffic: 4 words a row read, 1 written.
 
 namespace Trikkos::Impl {
@@ -37,9 +40,12 @@ struct EndRows {
   KOKKOS_FORCEINLINE_FUNCTION int length() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION int inner_rows() const { return m; }
   KOKKOS_FORCEINLINE_FUNCTION bool longer_than(int k) const { return k < m; }
-  KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(int k) const {
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T> unscaled(int k) const {
     const T* const at = diag + k * step;
-    return scaled(Equation<T>{at[before], at[0], at[after], at[rhs]}, scale_rows);
+    return {at[before], at[0], at[after], at[rhs]};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Equation<T> inner_equation(int k) const {
+    return scaled(unscaled(k), scale_rows);
   }
   KOKKOS_FORCEINLINE_FUNCTION Equation<T> equation(int k) const {
     return k < m ? inner_equation(k) : unit_equation<T, 1>();
@@ -72,7 +78,8 @@ struct RereadRows : StagedRows<T, 0> {
   }
 };
 
-template <class T, class Elimination, class Matrices, bool InStep>
+/// `Watched`: without pivoting first.
+template <class T, class Elimination, class Matrices, bool InStep, bool Watched>
 struct SolveFromBothEnds : SystemsOnChip<T, true, Matrices, 0, InStep> {
   using Base = SystemsOnChip<T, true, Matrices, 0, InStep>;
   using Base::problem, Base::shape, Base::tiles, Base::rhs, Base::place, Base::apart, Base::runs,
@@ -103,7 +110,7 @@ struct SolveFromBothEnds : SystemsOnChip<T, true, Matrices, 0, InStep> {
                           is_last ? -apart() : apart(),
                           exists ? m : 0,
                           problem.A.first.scale_rows};
-    auto carried = elimination.carry_alone(half);  // of no rows 1 x = 0
+    auto carried = carry(half);
     // Where they meet, the first half takes what the other one carries for one more row. What is
     // not sound is handed on as not a number.
     const T not_a_number(Kokkos::Experimental::quiet_NaN_v<Real<T>>);
@@ -138,6 +145,41 @@ struct SolveFromBothEnds : SystemsOnChip<T, true, Matrices, 0, InStep> {
   }
 
  private:
+  /// Of another unknown in the row that eliminates one, but for rounding errors: |L||U| is at most
+  /// three times |A| then.
+  static constexpr double most = 1.01;
+
+  /// The last row, which is carried; of no rows 1 x = 0.
+  KOKKOS_FORCEINLINE_FUNCTION LoneRow<T> carry(const EndRows<T>& half) const {
+    if constexpr (!Watched) {
+      return elimination.carry_alone(half);
+    } else {
+      constexpr int at_once = 6;
+      LoneRow<T> carried(half.m > 0 ? half.unscaled(0) : unit_equation<T, 1>());
+      int k = 1;
+      TRIKKOS_UNROLL(1)
+      for (; k + at_once <= half.m; k += at_once) {
+        Equation<T> e[at_once];
+        TRIKKOS_UNROLL(at_once)
+        for (int i = 0; i < at_once; ++i) e[i] = half.unscaled(k + i);
+        LoneRow<T> next = carried;
+        BackRow<T> back[at_once];
+        bool safe = true;
+        TRIKKOS_UNROLL(at_once)
+        for (int i = 0; i < at_once; ++i) {
+          back[i] = next.eliminate(e[i]);
+          safe = safe && magnitude(back[i].q) <= T(most);
+        }
+        if (!safe) break;
+        TRIKKOS_UNROLL(at_once)
+        for (int i = 0; i < at_once; ++i) half.keep(k + i - 1, back[i]);
+        carried = next;
+      }
+      LoneRow<T> rest(scaled(Equation<T>{T(0), carried.p, carried.q, carried.f}, half.scale_rows));
+      elimination.carry_alone(half, rest, k, half.m);
+      return rest;
+    }
+  }
   /// By one thread: what is not safe from underflow, or not finite.
   KOKKOS_FUNCTION void solve_as_segment(T* bands, std::int64_t first, int s) const {
     const int n = shape.n;
@@ -184,10 +226,11 @@ class BothEnds {
   };
 
   BothEnds(const Shape& shape, const Options& options, int most_lanes = OnChip::most_lanes)
-      : m_shape(
-            OnChip::both_ends(options.partition_size() == 0 ? shape.n : 0, granted(), most_lanes)),
-        // where a multiprocessor has five such teams: four take longer than without
-        m_in_step(m_shape.with_rows_in_step(5 * granted() / 6)) {}
+      : m_shape(OnChip::both_ends(options.partition_size() == 0 ? shape.n : 0,
+                                  scratch_of_teams<Exec>(), most_lanes)),
+        m_in_step(m_shape.with_rows_in_step(scratch_of_teams<Exec>() / 3)),
+        m_is_watched(has_watched && options.algorithm() == Algorithm::automatic &&
+                     shape.n >= least_watched) {}
 
   template <class Matrices>
   bool is_for(const Problem<T, W, Matrices>& problem) const {
@@ -203,19 +246,28 @@ class BothEnds {
   }
 
  private:
-  static int granted() { return std::max(scratch_limit, scratch_of_teams<Exec>() / 4); }
+  static constexpr bool has_watched = std::is_floating_point_v<T>;
   template <bool InStep, class Matrices>
+  void launch(const Exec& exec, const Problem<T, W, Matrices>& problem, const OnChip& shape) const {
+    if constexpr (has_watched)
+      if (m_is_watched) return launch<InStep, true>(exec, problem, shape);
+    launch<InStep, false>(exec, problem, shape);
+  }
+  template <bool InStep, bool Watched, class Matrices>
   void launch(const Exec& exec, const Problem<T, W, Matrices>& problem, const OnChip& shape) const {
     const SystemTiles tiles(problem.slab(), shape.systems());
     launch_on_chip<Elimination>(exec, "from_both_ends",
-                                SolveFromBothEnds<T, Elimination, Matrices, InStep>{
+                                SolveFromBothEnds<T, Elimination, Matrices, InStep, Watched>{
                                     {problem, shape, tiles, can_load_in_bulk<true>(problem)}});
   }
 
+  static constexpr std::int64_t least_watched = 32;  // rows; of fewer, rotations are done before
+                                                     // the next rows have come
   // Fewer are solved sooner by more threads each.
   static constexpr std::int64_t least_systems = 1 << 13, least_slab = 32;
 
   OnChip m_shape, m_in_step;
+  bool m_is_watched;
 };
 
 }  // namespace Trikkos::Impl

@@ -84,10 +84,13 @@ struct OnChipShape {
     r.lanes = 2 * systems;
     return r;
   }
-  /// Two threads for each system, and as many systems as memory moves at a time, if so much scratch
-  /// holds them; of short systems more.
-  static OnChipShape both_ends(std::int64_t n_, int granted, int most) {
+  /// Two threads for each system, and as many systems as memory moves at a time, if a
+  /// multiprocessor with `all` that scratch holds four such teams; twice as many, as their rows
+  /// come faster, if it holds three, and of short systems more. A team may always have
+  /// `scratch_limit`.
+  static OnChipShape both_ends(std::int64_t n_, int all, int most) {
     OnChipShape r;
+    const int granted = std::max(scratch_limit, all / 4);
     if (n_ < 1 || n_ > granted) return r;
     r.n = static_cast<int>(n_);
     r.levels = 1;
@@ -95,8 +98,11 @@ struct OnChipShape {
     r.in_rows = MergeNode<T, W>::words - 2;
     constexpr int line = 128 / sizeof(T);
     r.lanes = std::min(8 * line, most);
-    while (!r.fits(granted / 2) && r.systems() > line) r.lanes /= 2;
-    if (!r.fits(granted)) r.lanes = 0;
+    const auto fits = [&] {
+      return r.fits(granted / 2) || (r.systems() <= 2 * line && r.fits(all / 3));
+    };
+    while (!fits() && r.systems() > line) r.lanes /= 2;
+    if (!fits() && !r.fits(granted)) r.lanes = 0;
     return r;
   }
 

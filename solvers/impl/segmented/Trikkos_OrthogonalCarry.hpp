@@ -172,6 +172,21 @@ struct LoneRow {
     probe += finite_probe(f);
     return back;
   }
+  /// The same without pivoting: R' = p e - a R, of rows of any size, as R is brought near 1 first.
+  /// Whether R may eliminate x_k is for the caller to see.
+  KOKKOS_FORCEINLINE_FUNCTION BackRow<V> eliminate(const Equation<V>& e) {
+    const Real<V> s = scale_for<Real<V>>(exponent_field(p));
+    p = product(s, p);
+    q = product(s, q);
+    f = product(s, f);
+    const V inv = reciprocal(p);
+    const BackRow<V> back{product(q, inv), constant<V>(0), product(f, inv)};
+    f = difference_of_products(p, e.d, e.a, f);
+    const V n = difference_of_products(p, e.b, e.a, q);
+    q = product(p, e.c);
+    p = n;
+    return back;
+  }
   /// The unknown of a row that knows no other.
   KOKKOS_FORCEINLINE_FUNCTION V last() {
     const Real<V> square = sum_of_squares(p, constant<V>(0));
@@ -361,10 +376,17 @@ struct OrthogonalCarry {
   template <class Rows, class V = typename Rows::value_type>
   KOKKOS_FORCEINLINE_FUNCTION static Findings<V> substitute_alone(const Rows& rows, const V& last,
                                                                   const V& behind) {
+    static_assert(!is_lanes_v<V>);  // of which each might end with another row
+    using Index = typename Rows::index_type;
     V next = last, after = behind;
     Real<V> probe = finite_probe(next);
-    back_substitute<1>(rows, rows.length() - 1, 1, next, after,
-                       [&](const V& v) { probe += finite_probe(v); });
+    for_kept_rows(rows, Index(rows.length() - 2), Index(0), [&](Index k, const BackRow<V>& row) {
+      const V v = fused(-row.r, after, fused(-row.q, next, row.f));
+      rows.store(k + 1, next);
+      after = next;
+      next = v;
+      probe += finite_probe(v);
+    });
     rows.store(0, next);
     return {probe};
   }
