@@ -14,10 +14,16 @@
 
 namespace Test::Truncated {
 
-/// Of so many rows at least, see `Truncated::is_for`.
+/// Of so many rows at least, see `Truncated::is_for`, and of so many after a look, which real ones
+/// on a device need not up to there.
+template <class T>
+constexpr bool is_real = std::is_floating_point_v<T>;
+template <class T>
+constexpr std::int64_t least_for =
+    !on_host && is_real<T> ? 4096 : 1 << (on_host || sizeof(Trikkos::Impl::Real<T>) == 8 ? 16 : 17);
 template <class T>
 constexpr std::int64_t long_enough_for =
-    1 << (on_host || sizeof(Trikkos::Impl::Real<T>) == 8 ? 16 : 17);
+    !on_host && is_real<T> ? (sizeof(T) == 8 ? 200000 : 410000) : least_for<T>;
 constexpr std::int64_t long_enough = long_enough_for<double>;
 
 /// `tried`: windows; `kept`: their x.
@@ -47,8 +53,8 @@ TEST(TEST_CATEGORY, automatic_tries_windows_where_it_looks_dominant) {
   automatic_solves(dominant<double>(n, 1, false), false, false);
   automatic_solves(dominant_but_for_a_piece<double>(n), true, false);
   automatic_solves(dominant<float>(long_enough_for<float>, 2, true), true, true);
-  automatic_solves(dominant<float>(long_enough_for<float> - 1, 2, true), false, false);
-  automatic_solves(dominant<double>(long_enough - 1, 2, true), false, false);
+  automatic_solves(dominant<float>(least_for<float> - 1, 2, true), false, false);
+  automatic_solves(dominant<double>(least_for<double> - 1, 2, true), false, false);
   automatic_solves(dominant<double>(n, 100, true), true, true);
   automatic_solves(dominant<double>(n, 1, true), false, false);
   for (const auto scaling : {Trikkos::Scaling::columns, Trikkos::Scaling::none})
@@ -57,6 +63,38 @@ TEST(TEST_CATEGORY, automatic_tries_windows_where_it_looks_dominant) {
                    Options{}.transpose(Transpose::transpose));
   automatic_solves(dominant<Kokkos::complex<float>>(long_enough_for<float>, 2, true), true, true);
   automatic_solves(dominant<Kokkos::complex<double>>(n, 1, true), false, false);
+}
+/// Rows in which nothing fades.
+template <class T>
+HostSystem<T> oscillating(std::int64_t n) {
+  auto A = dominant<T>(n, 2, true);
+  for (std::int64_t i = 0; i < n; ++i) {
+    A.lower[i] = A.upper[i] = T(1);
+    A.diag[i] = T(0.5 + 0.1 * std::sin(double(i)));
+  }
+  return A;
+}
+/// On a device one pass does for windows and for `segmented`, nobody looks before.
+TEST(TEST_CATEGORY, automatic_solves_short_systems_in_one_pass_or_two) {
+  if (on_host) GTEST_SKIP() << "of a device";
+  for (const std::int64_t n : {4096, 4801, 10081, 61440, 61441, 100003, 131072, 190080}) {
+    SCOPED_TRACE("n = " + std::to_string(n));
+    automatic_solves(dominant<double>(n, 2, true), true, true);
+    automatic_solves(oscillating<double>(n), false, false);
+    automatic_solves(dominant_but_for_a_piece<double>(2 * n < 190080 ? 2 * n : n), true, false);
+    const auto all = solve(oscillating<double>(n), random_vector<double>(n), truncated());
+    EXPECT_TRUE(all.status.fell_back);
+    EXPECT_GT(all.status.disagreement, 1e-3);
+  }
+  for (const std::int64_t n : {4096, 10001, 100003, 397440}) {
+    SCOPED_TRACE("n = " + std::to_string(n));
+    automatic_solves(dominant<float>(n, 2, true), true, true);
+    automatic_solves(oscillating<float>(n), false, false);
+  }
+  automatic_solves(dominant<double>(50000, 2, true), true, true,
+                   Options{}.transpose(Transpose::transpose));
+  for (const auto scaling : {Trikkos::Scaling::columns, Trikkos::Scaling::none})
+    automatic_solves(oscillating<double>(50000), false, false, Options{}.scaling(scaling));
 }
 /// A device reduces what windows refuse in the kernel that merges segments: in one group, wider
 /// than others, or in many. Who comes last there differs from time to time.
@@ -89,23 +127,24 @@ TEST(TEST_CATEGORY, automatic_tries_windows_where_b_is_kept) {
 }
 /// Rows that are looked at, or not, with entries of any kind.
 TEST(TEST_CATEGORY, automatic_tries_windows_and_tells_the_same_of_bad_numbers) {
-  const std::int64_t n = long_enough, looked_at = n / 48 / 2;
-  const auto b = random_vector<double>(n);
-  const auto good = dominant<double>(n, 2, true);
   constexpr double inf = std::numeric_limits<double>::infinity(),
                    nan = std::numeric_limits<double>::quiet_NaN();
-  for (const double bad : {0., nan, inf, -inf, 1e308, -1e308, 1e-320}) {
-    for (const std::int64_t row : {looked_at, looked_at + 100}) {
-      auto A = good;
-      A.lower[row] = A.diag[row] = A.upper[row] = bad;
-      SCOPED_TRACE(testing::Message() << bad << " in row " << row);
-      const auto r = solve(A, b, Options{}), s = solve(A, b, segmented());
-      EXPECT_EQ(r.status.reason, s.status.reason);
-      EXPECT_EQ(r.status.row, s.status.row);
-      if (s.status.ok()) {
-        EXPECT_LE(r.eta, 45 * unit<double>);
+  for (const std::int64_t n : {least_for<double>, long_enough}) {
+    const std::int64_t looked_at = n / 48 / 2;
+    const auto b = random_vector<double>(n);
+    const auto good = dominant<double>(n, 2, true);
+    for (const double bad : {0., nan, inf, -inf, 1e308, -1e308, 1e-320})
+      for (const std::int64_t row : {looked_at, looked_at + 100}) {
+        auto A = good;
+        A.lower[row] = A.diag[row] = A.upper[row] = bad;
+        SCOPED_TRACE(testing::Message() << bad << " in row " << row << " of " << n);
+        const auto r = solve(A, b, Options{}), s = solve(A, b, segmented());
+        EXPECT_EQ(r.status.reason, s.status.reason);
+        EXPECT_EQ(r.status.row, s.status.row);
+        if (s.status.ok()) {
+          EXPECT_LE(r.eta, 45 * unit<double>);
+        }
       }
-    }
   }
 }
 
@@ -184,24 +223,37 @@ inline std::vector<double> mixed_rhs(Random& random, const HostSystem<double>& A
   }
   return kind == 2 ? Reference::multiply(A, b) : b;
 }
-TEST(TEST_CATEGORY, automatic_tries_windows_and_no_mixture_breaks_it) {
-  Random random(17);
+/// What becomes of mixtures of `least` to `least + more` rows.
+struct OfMixtures {
   int kept = 0, fell_back = 0, not_tried = 0;
   double worst = 0;
-  for (int round = 0; round < 60; ++round) {
-    SCOPED_TRACE(round);
-    const std::int64_t n = long_enough + static_cast<std::int64_t>(random() % 3000);
-    const HostSystem<double> A = mixed(random, n);
-    const auto r = solve(A, mixed_rhs(random, A), Options{});
-    ++(r.status.disagreement < 0 ? not_tried : r.status.fell_back ? fell_back : kept);
-    if (!r.status.ok()) continue;  // some are singular
-    EXPECT_LE(r.eta, 45 * unit<double>);
-    worst = std::max(worst, r.eta);
+
+  OfMixtures(std::int64_t least, std::int64_t more) {
+    Random random(17);
+    for (int round = 0; round < 60; ++round) {
+      SCOPED_TRACE(round);
+      const std::int64_t n = least + static_cast<std::int64_t>(random() % more);
+      const HostSystem<double> A = mixed(random, n);
+      const auto r = solve(A, mixed_rhs(random, A), Options{});
+      ++(r.status.disagreement < 0 ? not_tried : r.status.fell_back ? fell_back : kept);
+      if (!r.status.ok()) continue;  // some are singular
+      EXPECT_LE(r.eta, 45 * unit<double>);
+      worst = std::max(worst, r.eta);
+    }
+    testing::Test::RecordProperty("worst", std::to_string(worst));
   }
-  RecordProperty("worst", std::to_string(worst));
-  EXPECT_GE(kept, 5);
-  EXPECT_GE(fell_back, 5);
-  EXPECT_GE(not_tried, 5);
+};
+TEST(TEST_CATEGORY, automatic_tries_windows_and_no_mixture_breaks_it) {
+  const OfMixtures found(long_enough, 3000);
+  EXPECT_GE(found.kept, 5);
+  EXPECT_GE(found.fell_back, 5);
+  EXPECT_GE(found.not_tried, 5);
+}
+TEST(TEST_CATEGORY, automatic_solves_short_mixtures) {
+  if (on_host) GTEST_SKIP() << "of a device";
+  const OfMixtures found(least_for<double>, 60000);
+  EXPECT_GE(found.kept, 5);
+  EXPECT_GE(found.fell_back, 5);
 }
 
 }  // namespace Test::Truncated

@@ -8,6 +8,7 @@
 #include <functional>
 #include <impl/partition/Trikkos_DevicePartitions.hpp>
 #include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
+#include <impl/truncated/Trikkos_WindowsAndSegments.hpp>
 #include <impl/truncated/Trikkos_WindowsOfEach.hpp>
 #include <random>
 
@@ -71,10 +72,10 @@ inline HostSystem<1> oscillating_rows(int n, int seed) {
           }};
 }
 /// Rows from `first` on in which nothing fades; no look falls on them.
-inline HostSystem<1> dominant_but_for_a_piece(int n, int seed, int first) {
+inline HostSystem<1> dominant_but_for_a_piece(int n, int seed, int first,
+                                              int rows = 2 * group - partition) {
   HostSystem<1> A = dominant_rows(n, seed);
-  for (int i = first; i < first + 2 * group - partition; ++i)
-    A.band[0][i] = A.band[2][i] = -1, A.band[1][i] = 2;
+  for (int i = first; i < first + rows; ++i) A.band[0][i] = A.band[2][i] = -1, A.band[1][i] = 2;
   return A;
 }
 /// Of two windows, of two full ones, of three and four, and what is left over for the last.
@@ -137,6 +138,68 @@ TEST(TEST_CATEGORY, windows_of_one_judge_it) {
           }
         }
   }
+}
+/// One system, whose windows leave the segments for `segmented` behind them.
+inline Answers solve_in_one_or_two(const HostSystem<1>& A, const Placed& at, int offset,
+                                   bool tells) {
+  const int n = A.n;
+  const ManyOnDevice<1> one({A}, at.step, n * at.step, offset);
+  const Impl::DevicePartitions<T, Exec, Impl::OrthogonalCarry> passes(Impl::Shape{n, 1, 1},
+                                                                      Trikkos::Options{});
+  const Impl::WindowsAndSegments<T, Exec> both(passes, 24);
+  const Kokkos::View<T*, Exec> storage("storage", both.storage_words() + passes.storage_words());
+  auto problem = one.problem(false);
+  problem.A.first.scale_rows = true;
+  problem.storage = storage.data();
+  EXPECT_TRUE(both.is_for(problem));
+  both.solve(Exec(), problem, tells);
+  return one.answers();
+}
+constexpr int own_rows = tile - 4 * group;  // of such a window
+TEST(TEST_CATEGORY, windows_and_segments_of_one_system) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  constexpr bool on_host = Impl::is_host_v<Exec>;  // whose teams are of 64 threads
+  const auto solves = [](int n, const Placed& at, int offset) {
+    std::vector<HostSystem<1>> systems{dominant_rows(n, 1), dominant_rows(n, 2, T(1e4)),
+                                       oscillating_rows(n, 6)};
+    for (const int first : {0, own_rows - group, n - 4 * group})
+      systems.push_back(dominant_but_for_a_piece(n, 3, first, 4 * group));
+    for (std::size_t k = 0; k < systems.size(); ++k) {
+      SCOPED_TRACE(std::to_string(n) + " rows, step " + std::to_string(at.step) + ", offset " +
+                   std::to_string(offset) + ", kind " + std::to_string(k));
+      const HostSystem<1>& A = systems[k];
+      const Answers found = solve_in_one_or_two(A, at, offset, false);
+      EXPECT_TRUE(found.status.ok()) << found.status.why();
+      EXPECT_EQ(found.status.disagreement >= 0, k != 2);
+      EXPECT_EQ(found.status.disagreement > Impl::largest_disagreement<T>, k > 2);
+      EXPECT_LE(A.backward_error(found.x[0]), 8 * std::numeric_limits<T>::epsilon());
+      EXPECT_EQ(found.x[0] == solve_each({A}, false, at, true).answers.x[0], k >= 2);
+    }
+    EXPECT_GT(solve_in_one_or_two(systems[2], at, offset, true).status.disagreement, 1e-3);
+  };
+  for (const int n : {9 * segment, 12 * segment, 12 * segment + 1}) {
+    solves(n, placings[0], 0);
+    solves(n, placings[0], 1);
+    solves(n, placings[3], 0);
+  }
+  solves((on_host ? 50 : 100) * segment + 77, placings[0], 0);
+  if (!on_host) solves(520 * segment + 5, placings[0], 1);
+}
+TEST(TEST_CATEGORY, windows_and_segments_find_bad_rows) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  const int n = 12 * segment + 100;
+  for (const int bad : {0, 1, 2 * group, own_rows - 1, own_rows, own_rows + group, n - 1})
+    for (const int how : {0, 1, 2, 3}) {
+      SCOPED_TRACE("bad row " + std::to_string(bad) + ", " + std::to_string(how));
+      auto A = dominant_rows(n, 1);
+      if (how == 0) A.set_row(bad, 0);
+      if (how == 1) A.set_column(bad, 0);
+      if (how == 2) A.b[bad] = std::nanf("");
+      if (how == 3) A.band[1][bad] = std::nanf("");
+      const Answers found = solve_in_one_or_two(A, placings[0], 0, false);
+      EXPECT_EQ(found.status.reason, how < 2 ? Reason::singular : Reason::not_finite);
+      EXPECT_EQ(found.status.row, bad);
+    }
 }
 // What is bad is found, and spoils no other.
 TEST(TEST_CATEGORY, windows_of_each_find_bad_systems) {

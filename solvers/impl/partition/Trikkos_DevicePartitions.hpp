@@ -132,6 +132,13 @@ class DevicePartitions {
     return std::max<std::int64_t>((std::int64_t(1) << (W == 1 ? 26 : 25)) / rows, 1);
   }
 
+  /// Whether tiles have the default shape, which is known to compilers.
+  template <class Matrices>
+  bool is_default(const Problem<T, W, Matrices>& problem) const {
+    return m_tile.m_rows == rows_by_default && m_tile.m_lanes == DefaultTile<T, W>::lanes &&
+           problem.A.first.scale_rows;
+  }
+
   template <class Matrices = Systems<T, W>, class Gate = Always>
   void reduce(const Exec& exec, const Problem<T, W, Matrices>& problem,
               const Gate& gate = {}) const {
@@ -147,6 +154,19 @@ class DevicePartitions {
                      const Gate& gate = {}) const {
     reduced(problem).launch(exec, problem.count(), Elimination::label(""), gate);
   }
+  template <class Gate, class Before>
+  void solve_reduced(const Exec& exec, const Problem<T, W>& problem, const Gate& gate,
+                     const Before& before) const {
+    reduced(problem).launch(exec, 1, Elimination::label(""), gate, before);
+  }
+  /// f(std::integral_constant<Moves, ...>) for how its tiles are moved.
+  template <class F>
+  void with_moves_of(const Problem<T, W>& problem, const F& f) const {
+    with_moves(problem, m_tile, f);
+  }
+  /// Whether teams go up the tree of one system.
+  bool goes_up_a_tree() const { return !ChainCoarse<T, W>::is_for(m_layout.segments, 1); }
+  const TeamLayout& layout() const { return m_layout; }
   /// Whether this is better than two kernels: where teams go up the tree, and a launch is more than
   /// what fewer of them at a time take longer.
   bool can_reduce_and_solve_reduced() const {
@@ -260,11 +280,6 @@ class DevicePartitions {
   }
   static constexpr int rows_by_default = Elimination::template device_rows<T>;
   static TileShape<T, rows_by_default, W> default_tile() { return {}; }
-  template <class Matrices>
-  bool is_default(const Problem<T, W, Matrices>& problem) const {
-    return m_tile.m_rows == rows_by_default && m_tile.m_lanes == DefaultTile<T, W>::lanes &&
-           problem.A.first.scale_rows;
-  }
   template <class Kernel, class Gate>
   void launch(const Exec& exec, const char* phase, Kernel kernel, const Gate& gate) const {
     constexpr int at_once = Kernel::systems_at_once;

@@ -7,6 +7,7 @@
 #include <impl/segmented/Trikkos_Segmented.hpp>
 #include <impl/truncated/Trikkos_HostWindows.hpp>
 #include <impl/truncated/Trikkos_LookFirst.hpp>
+#include <impl/truncated/Trikkos_WindowsAndSegments.hpp>
 #include <impl/truncated/Trikkos_WindowsOfEach.hpp>
 #include <limits>
 
@@ -21,23 +22,24 @@ namespace Trikkos::Impl {
 /// anyway (systems in SIMD lanes or on chip), for interleaved systems and those of one matrix, for
 /// rings, and where one window holds all.
 ///
-/// `automatic` calls it for long systems, and then looks at matrices before (LookFirst.hpp).
+/// `automatic` calls it for long systems, and then looks at matrices before (LookFirst.hpp); for
+/// shorter ones on a device, whose first pass does for both, it need not.
 template <class T, class Exec>
 class Truncated {
  public:
   Truncated(const Shape& shape, const Options& options)
       : m_segmented(shape, second_options(shape, options)),
         m_windows(shape.n, options),
-        m_samples(options.algorithm() == Algorithm::automatic ? overlap_of<T>(options) : 0),
+        m_overlap(overlap_of<T>(options)),
+        m_samples(options.algorithm() == Algorithm::automatic ? m_overlap : 0),
         m_of_many(shape.count > 1),
         m_cuts((!m_of_many || (!is_host_v<Exec> && shape.matrices == shape.count)) &&
                !m_segmented.is_one_pass() && m_windows.count() > 1 &&
                m_windows.count() < std::numeric_limits<int>::max()) {}
 
-  /// Whether `automatic` calls it: where to look costs less than windows gain, where they do.
+  /// Whether `automatic` calls it.
   static bool is_for(const Shape& shape, const Options& options) {
-    constexpr std::int64_t least = std::int64_t(1)
-                                   << (is_host_v<Exec> || sizeof(Real<T>) == 8 ? 16 : 17);
+    constexpr std::int64_t least = has_short ? 4096 : least_looked_at;
     constexpr std::int64_t least_of_many = std::int64_t(1) << 23;
     if (options.algorithm() != Algorithm::automatic || options.partition_size() != 0) return false;
     if (shape.count == 1) return shape.n >= least;
@@ -50,7 +52,8 @@ class Truncated {
     if constexpr (is_host_v<Exec>)
       return std::max(m_windows.storage_words(), m_segmented.storage_words());
     else
-      return m_segmented.storage_words() + WindowLists::words_for<T>(1);
+      return m_segmented.storage_words() +
+             std::max(WindowLists::words_for<T>(1), words_of_short_ones());
   }
   std::int64_t shared_words() const {
     return std::max(m_segmented.shared_words(), m_cuts ? own_words() : 0);
@@ -79,6 +82,15 @@ class Truncated {
       m_segmented.passes().solve(exec, second, OnlyIf{refused});
     } else {
       if (m_of_many && is_interleaved(problem)) return m_segmented.solve(exec, problem);
+      if constexpr (has_short) {
+        const WindowsAndSegments<T, Exec> both(m_segmented.passes(), m_overlap);
+        if (both.is_for(problem)) {
+          second.resets = problem.resets;
+          return both.solve(exec, second, m_samples == 0);
+        }
+        if (m_samples > 0 && !m_of_many && problem.n() < least_looked_at)
+          return m_segmented.solve(exec, problem);
+      }
       solve_each_in_windows(exec, m_windows, m_samples, m_segmented.passes(), problem, second,
                             refused);
     }
@@ -87,6 +99,11 @@ class Truncated {
   const Partitioned<T, Exec, OrthogonalCarry>& second_way() const { return m_segmented; }
 
  private:
+  /// One system on a device that has few windows: whatever the matrix.
+  static constexpr bool has_short = !is_host_v<Exec> && std::is_floating_point_v<T>;
+  /// Rows of one system, from which on a look costs less than windows gain, where they do.
+  static constexpr std::int64_t least_looked_at =
+      std::int64_t(1) << (is_host_v<Exec> || sizeof(Real<T>) == 8 ? 16 : 17);
   static constexpr std::int64_t line = 64 / sizeof(T);
   static_assert(2 * sizeof(Wanted) <= 64);
 
@@ -104,6 +121,12 @@ class Truncated {
     const bool is_free = options.algorithm() == Algorithm::automatic && shape.count > 1;
     return is_free ? options : Options(options).algorithm(Algorithm::segmented);
   }
+  std::int64_t words_of_short_ones() const {
+    if constexpr (has_short)
+      return WindowsAndSegments<T, Exec>(m_segmented.passes(), m_overlap).storage_words();
+    else
+      return 0;
+  }
   /// Two words, and on a host the opinions, up to the next cache line.
   std::int64_t own_words() const {
     if constexpr (is_host_v<Exec>)
@@ -114,7 +137,7 @@ class Truncated {
 
   Partitioned<T, Exec, OrthogonalCarry> m_segmented;
   std::conditional_t<is_host_v<Exec>, HostWindows<T>, DeviceWindows<T>> m_windows;
-  std::int64_t m_samples;
+  std::int64_t m_overlap, m_samples;
   bool m_of_many, m_cuts;
 };
 
