@@ -33,7 +33,7 @@ struct Status {
   /// `truncated`, also where `automatic` tried that: what was neglected at worst, beside the
   /// largest unknown: on a host what neighbouring windows disagree by at their seams, on a device
   /// the coupling between the ends of groups of rows; of many systems the worst; -1 where
-  /// `segmented` solved from the start
+  /// `segmented` solved from the start, or `automatic` kept no window
   double disagreement = -1;
   bool fell_back = false;  ///< that was too much, so `segmented` has solved, of many systems those
 

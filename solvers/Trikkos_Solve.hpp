@@ -36,14 +36,16 @@
 /// With `Algorithm::truncated` 40 bytes where the matrix is dominant enough, 112 where it turns out
 /// not to be, and 72 where x is b. `automatic` tries that for one tridiagonal system of 2^16 rows
 /// (on a device 2^17 in single precision) and more whose rows, as far as it looks, are dominant
-/// enough.
+/// enough; on a device for any real one of 4096 to some 190 000 rows (400 000 in single precision),
+/// which then takes 72 bytes, and reads a third of the rows twice from the cache, where it fails.
 ///
 /// Stability: `segmented` and `automatic` eliminate by rotations and are backward stable for every
 /// nonsingular A, for each row by itself (`Scaling::rows`). (Rows where the windows of `truncated`
 /// meet have residuals of up to 16 units in the last place more. On a device `automatic` tries LU
 /// without pivoting on contiguous systems that a team's scratch holds, of 2^19 rows in all
 /// tridiagonal ones that look dominant, and pentadiagonal ones where there are 4096 or more, and
-/// takes that where |L||U| stays within 8 times each row. On a host it does so with real
+/// takes that where |L||U| stays within 8 times each row; interleaved ones of 32 to some 94 rows,
+/// where there are thousands, as far as U stays within 1. On a host it does so with real
 /// tridiagonal batches of 32 to 2048 rows whose first rows look dominant, where U stays within 1.)
 /// `thomas` only for diagonally dominant A; elsewhere its Status says `unstable`. Pentadiagonal A
 /// are for these three only, one in a Plan also for `factored`: any other algorithm is an error,
