@@ -99,7 +99,7 @@ struct OnChipShape {
     constexpr int line = 128 / sizeof(T);
     r.lanes = std::min(8 * line, most);
     const auto fits = [&] {
-      return r.fits(granted / 2) || (r.systems() <= 2 * line && r.fits(all / 3));
+      return r.fits(granted / 2) || (r.systems() == 2 * line && r.fits(all / 3));
     };
     while (!fits() && r.systems() > line) r.lanes /= 2;
     if (!fits() && !r.fits(granted)) r.lanes = 0;
