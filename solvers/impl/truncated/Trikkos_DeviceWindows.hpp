@@ -43,6 +43,21 @@ struct Meeting {
   }
 };
 
+/// The first unknown of all, from the segment before which there is nothing, and the unknown at its
+/// end and the one behind. Where rounding errors are all that it is found by, `segmented` is to
+/// look at the rows: the coupling is infinite.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T first_of_all(const Segment<T>& front, const T& last, const T& next,
+                                           Real<T>& coupling) {
+  const auto& [A, B] = front;  // x_prev is zero
+  constexpr Real<T> noise = 256 * Kokkos::Experimental::epsilon_v<Real<T>>;
+  const Real<T> of_others = magnitude(A.p) + magnitude(B.p) + magnitude(B.q);
+  if (!(magnitude(A.u) + magnitude(B.u) > noise * of_others))
+    coupling = Kokkos::Experimental::infinity_v<Real<T>>;
+  return magnitude(A.u) < magnitude(B.u) ? (B.f - B.p * last - B.q * next) / B.u
+                                         : (A.f - A.p * last) / A.u;
+}
+
 /// The systems that windows do not solve.
 struct Refusals {
   SystemList list;           // those that windows refuse
@@ -148,16 +163,7 @@ struct SolveWindow {
       last = meeting.last;
       first = meeting.first;
       coupling = meeting.coupling;
-      if (is_first && t == 0) {
-        const auto& [A, B] = left;  // x_prev is zero
-        outermost = magnitude(A.u) < magnitude(B.u) ? (B.f - B.p * last - B.q * first) / B.u
-                                                    : (A.f - A.p * last) / A.u;
-        // where rounding errors are all that it is found by, `segmented` is to look at the rows
-        constexpr Real<T> noise = 256 * Kokkos::Experimental::epsilon_v<Real<T>>;
-        const Real<T> of_others = magnitude(A.p) + magnitude(B.p) + magnitude(B.q);
-        if (!(magnitude(A.u) + magnitude(B.u) > noise * of_others))
-          coupling = Kokkos::Experimental::infinity_v<Real<T>>;
-      }
+      if (is_first && t == 0) outermost = first_of_all(left, last, first, coupling);
     }
     member.team_barrier();
     if (t < groups - 1) {

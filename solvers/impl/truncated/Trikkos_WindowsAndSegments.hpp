@@ -113,58 +113,46 @@ struct SolveAndReduce {
   }
 
  private:
-  /// Neighbouring groups, whose segments make way for the unknowns where they meet: those of the
-  /// m-th and the one before it are in slot m. Returned is the largest coupling.
+  /// Where groups meet, slots become the unknowns on either side: slot m those between group m and
+  /// the one before it. Others merge pairs of groups to segments. Returned is the largest coupling.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION Real<T> meet(const Member& member, const SegmentArray<T>& slots,
                                            std::int64_t window) const {
     constexpr Real<T> infinity = Kokkos::Experimental::infinity_v<Real<T>>;
-    const int t = member.team_rank(), second = t - lanes / 2;
+    const int t = member.team_rank(), pair = t - lanes / 2;  // by another warp
+    const bool meets = t < groups - 1, is_front = window == 0 && t == 0;
     T last(0), first(0);
     Real<T> coupling = 0;
-    if (t < groups - 1) {
-      const Segment<T> right = slots.get(t);
-      if (window == 0 && t == 0) {
-        // see below
-      } else {
-        const Meeting<T> meeting(slots.get(t == 0 ? groups - 1 : t - 1), right);
-        last = meeting.last;
-        first = meeting.first;
-        coupling = meeting.coupling < infinity ? meeting.coupling : infinity;
+    if (meets) {
+      // of the first window: what is behind its first group, for the first unknown
+      const Segment<T> left = slots.get(is_front ? 0 : t > 0 ? t - 1 : groups - 1);
+      const Meeting<T> meeting(left, slots.get(is_front ? 1 : t));
+      last = meeting.last;
+      first = meeting.first;
+      coupling = meeting.coupling;
+      if (is_front) {
+        first = first_of_all(left, last, first, coupling);
+        last = T(0);
       }
-    } else if (second >= 0 && second < segments &&
-               window * segments + second < layout.stage[0].segments) {
+    } else if (pair >= 0 && pair < segments) {
       Node node;
-      const Segment<T> s = merge(slots.get(2 * second), slots.get(2 * second + 1), node);
-      SegmentArray<T>{problem.storage + layout.stage[0].segment_offset, layout.stage[0].segments}
-          .put(window * segments + second, s);
+      const std::int64_t segment = window * segments + pair, all = layout.stage[0].segments;
+      const Segment<T> s = merge(slots.get(2 * pair), slots.get(2 * pair + 1), node);
+      if (segment < all)
+        SegmentArray<T>{problem.storage + layout.stage[0].segment_offset, all}.put(segment, s);
     }
-    // the first unknown of all, from the first group and what is behind it
-    Segment<T> front{};
-    if (window == 0 && t == 1) front = slots.get(0);
     member.team_barrier();
-    if (window == 0 && t == 1) {
-      const auto& [A, B] = front;  // x_prev is zero
-      slots(0, 0) = T(0);
-      slots(0, 1) = magnitude(A.u) < magnitude(B.u) ? (B.f - B.p * last - B.q * first) / B.u
-                                                    : (A.f - A.p * last) / A.u;
-      constexpr Real<T> noise = 256 * Kokkos::Experimental::epsilon_v<Real<T>>;
-      const Real<T> of_others = magnitude(A.p) + magnitude(B.p) + magnitude(B.q);
-      if (!(magnitude(A.u) + magnitude(B.u) > noise * of_others)) coupling = infinity;
-    }
-    if (t < groups - 1) {
-      if (window > 0 || t > 0) {
-        slots(t, 0) = last;
-        slots(t, 1) = first;
-      }
-      slots(t, 2) = T(coupling);
+    if (meets) {
+      slots(t, 0) = last;
+      slots(t, 1) = first;
+      slots(t, 2) = T(coupling < infinity ? coupling : infinity);
     }
     member.team_barrier();
     Real<T> largest = 0;
     TRIKKOS_UNROLL(groups - 1)
     for (int m = 0; m < groups - 1; ++m) {
-      const Real<T> of_pair = magnitude(slots(m, 2));
-      if (of_pair > largest) largest = of_pair;
+      const Real<T> of_meeting = magnitude(slots(m, 2));
+      if (of_meeting > largest) largest = of_meeting;
     }
     return largest;
   }
