@@ -31,11 +31,12 @@ enum class Algorithm {
 /// Calls know more than n. There one tridiagonal system of 2^16 rows and more whose x is not b is
 /// solved by `truncated` if rows that are looked at suggest that windows will agree; on a device
 /// real ones of 4096 to some 190 000 rows (400 000 in single precision) without a look, as the
-/// windows leave what `segmented` goes on with where they do not; and so is on a device each of many contiguous systems of a matrix each, 2^23 rows and
-/// more in all, that a team's scratch does not hold. A Plan of one matrix takes `factored` where it
-/// fits on chip; and on a device contiguous systems that a team's scratch holds are tried without
-/// pivoting first: of 2^19 rows in all tridiagonal ones that look dominant, and pentadiagonal ones
-/// where they are thousands; interleaved tridiagonal ones of 32 rows and more, too.
+/// windows leave what `segmented` goes on with where they do not; and so is on a device each of
+/// many contiguous systems of a matrix each, 2^23 rows and more in all, that a team's scratch does
+/// not hold. A Plan of one matrix takes `factored` where it fits on chip; and on a device
+/// contiguous systems that a team's scratch holds are tried without pivoting first: of 2^19 rows in
+/// all tridiagonal ones that look dominant, and pentadiagonal ones where they are thousands;
+/// interleaved tridiagonal ones of 32 rows and more, too.
 KOKKOS_INLINE_FUNCTION constexpr Algorithm choose_algorithm(std::int64_t /*n*/) {
   return Algorithm::segmented;
 }

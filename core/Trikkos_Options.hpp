@@ -51,7 +51,8 @@ struct TruncatedOptions {
   /// - 1)) from row to row, d = |a_ii| / (|a_i,i-1| + |a_i,i+1|), where off-diagonal entries are
   /// equal. A multiple of 4 at most `most_overlap`; others are rounded up. 0: 48 in double (enough
   /// for d = 1.31), 24 in single precision. A device takes the next of 15, 30, 60, 120 and 240
-  /// rows, of which double has the last four and float the last three.
+  /// rows, of which double has the last four and float the last three; for one real system of few
+  /// windows (solvers/README.md), if this is 0, 120 rows, of float 184.
   std::int64_t overlap = 0;
 
   bool operator==(const TruncatedOptions&) const = default;

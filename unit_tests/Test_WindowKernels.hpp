@@ -146,7 +146,7 @@ inline Answers solve_in_one_or_two(const HostSystem<1>& A, const Placed& at, int
   const ManyOnDevice<1> one({A}, at.step, n * at.step, offset);
   const Impl::DevicePartitions<T, Exec, Impl::OrthogonalCarry> passes(Impl::Shape{n, 1, 1},
                                                                       Trikkos::Options{});
-  const Impl::WindowsAndSegments<T, Exec> both(passes, 24);
+  const Impl::WindowsAndSegments<T, Exec> both(passes);
   const Kokkos::View<T*, Exec> storage("storage", both.storage_words() + passes.storage_words());
   auto problem = one.problem(false);
   problem.A.first.scale_rows = true;

@@ -30,8 +30,8 @@ class Truncated {
   Truncated(const Shape& shape, const Options& options)
       : m_segmented(shape, second_options(shape, options)),
         m_windows(shape.n, options),
-        m_overlap(overlap_of<T>(options)),
-        m_samples(options.algorithm() == Algorithm::automatic ? m_overlap : 0),
+        m_samples(options.algorithm() == Algorithm::automatic ? overlap_of<T>(options) : 0),
+        m_has_overlap(options.truncated().overlap != 0),
         m_of_many(shape.count > 1),
         m_cuts((!m_of_many || (!is_host_v<Exec> && shape.matrices == shape.count)) &&
                !m_segmented.is_one_pass() && m_windows.count() > 1 &&
@@ -83,8 +83,8 @@ class Truncated {
     } else {
       if (m_of_many && is_interleaved(problem)) return m_segmented.solve(exec, problem);
       if constexpr (has_short) {
-        const WindowsAndSegments<T, Exec> both(m_segmented.passes(), m_overlap);
-        if (both.is_for(problem)) {
+        const WindowsAndSegments<T, Exec> both(m_segmented.passes());
+        if (!m_has_overlap && both.is_for(problem)) {
           second.resets = problem.resets;
           return both.solve(exec, second, m_samples == 0);
         }
@@ -99,7 +99,8 @@ class Truncated {
   const Partitioned<T, Exec, OrthogonalCarry>& second_way() const { return m_segmented; }
 
  private:
-  /// One system on a device that has few windows: whatever the matrix.
+  /// One system on a device that has few windows, unless their overlap is given: whatever the
+  /// matrix.
   static constexpr bool has_short = !is_host_v<Exec> && std::is_floating_point_v<T>;
   /// Rows of one system, from which on a look costs less than windows gain, where they do.
   static constexpr std::int64_t least_looked_at =
@@ -123,7 +124,7 @@ class Truncated {
   }
   std::int64_t words_of_short_ones() const {
     if constexpr (has_short)
-      return WindowsAndSegments<T, Exec>(m_segmented.passes(), m_overlap).storage_words();
+      return WindowsAndSegments<T, Exec>(m_segmented.passes()).storage_words();
     else
       return 0;
   }
@@ -137,8 +138,8 @@ class Truncated {
 
   Partitioned<T, Exec, OrthogonalCarry> m_segmented;
   std::conditional_t<is_host_v<Exec>, HostWindows<T>, DeviceWindows<T>> m_windows;
-  std::int64_t m_overlap, m_samples;
-  bool m_of_many, m_cuts;
+  std::int64_t m_samples;
+  bool m_has_overlap, m_of_many, m_cuts;
 };
 
 template <>

@@ -243,12 +243,10 @@ class WindowsAndSegments {
   static constexpr std::int64_t most_windows = sizeof(T) == 8 ? 264 : 360;
 
  public:
-  /// `overlap`: rows that couplings are to fade over.
-  WindowsAndSegments(const Passes& passes, std::int64_t overlap)
+  explicit WindowsAndSegments(const Passes& passes)
       : m_passes(passes),
         m_windows(AnyMoves::windows(passes.layout())),
-        m_is_for(m_windows <= most_windows && passes.goes_up_a_tree() &&
-                 overlap <= std::int64_t(AnyMoves::overlap) * AnyMoves::rows) {}
+        m_is_for(m_windows <= most_windows && passes.goes_up_a_tree()) {}
 
   bool is_for(const Problem<T>& problem) const {
     return m_is_for && problem.count() == 1 && m_passes.is_default(problem);
