@@ -170,7 +170,7 @@ class DevicePartitions {
   /// Whether this is better than two kernels: where teams go up the tree, and a launch is more than
   /// what fewer of them at a time take longer.
   bool can_reduce_and_solve_reduced() const {
-    return !ChainCoarse<T, W>::is_for(m_layout.segments, 1) && tiles() <= 8 * OnlyIf::most_teams;
+    return goes_up_a_tree() && tiles() <= 8 * OnlyIf::most_teams;
   }
   /// Of one system, if it `is_wanted` then; its first pass is done before, if it `is_missing`.
   template <class Gate>
