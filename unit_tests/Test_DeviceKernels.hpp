@@ -386,7 +386,9 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends_without_pivoting) {
         EXPECT_EQ(spoilt.status.system, 7);
         EXPECT_EQ(spoilt.status.row, row);
         for (std::size_t k = 0; k < systems.size(); ++k)
-          if (k != 7) EXPECT_EQ(spoilt.x[k], found.x[k]) << k;
+          if (k != 7) {
+            EXPECT_EQ(spoilt.x[k], found.x[k]) << k;
+          }
         systems = good;
       }
   }
