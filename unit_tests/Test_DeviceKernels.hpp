@@ -338,13 +338,13 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends_without_pivoting) {
   int others = 0;
   for (const int n : {31, 32, 33, 45, 61}) {
     SCOPED_TRACE(n);
-    const auto dominant = [](int k, int n) {
+    const auto dominant = [n](int k) {
       return HostSystem<1>(n, [k](int i, int j) {
         return T(Impl::random_uniform(20 + k, 3 + j, i) + (j == 0 ? 3 : 0));
       });
     };
     std::vector<HostSystem<1>> systems;
-    for (int k = 0; k < 19; ++k) systems.push_back(dominant(k, n));
+    for (int k = 0; k < 19; ++k) systems.push_back(dominant(k));
     systems.push_back(laplacian(n, [](int) { return T(2); }));
     systems.emplace_back(n, [](int i, int j) {  // rows of any size
       return std::ldexp(T(j == 0 ? 2 : -1), (37 * i) % 201 - 100);
@@ -352,11 +352,11 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends_without_pivoting) {
     systems.emplace_back(n, [](int, int j) { return T(j < 1 ? 1 : 0); });  // nothing fades
     systems.emplace_back(n, [](int, int j) { return T(j > -1 ? 1 : 0); });
     for (int i = 0; i < n; ++i) {  // up to some row
-      systems.push_back(dominant(i, n));
+      systems.push_back(dominant(i));
       systems.back().band[1][i] = T(1e-6);
     }
     for (int i = 0; i < n; ++i) {  // from there on each row needs pivoting
-      systems.push_back(dominant(i, n));
+      systems.push_back(dominant(i));
       for (int k = i; k < n; ++k) systems.back().band[1][k] = T(0.01);
     }
     const auto solve = [&](const Trikkos::Options& options) {
