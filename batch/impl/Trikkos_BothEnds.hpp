@@ -9,6 +9,7 @@
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_SegmentTree.hpp>
 #include <impl/partition/Trikkos_Tile.hpp>
+#include <impl/segmented/Trikkos_OrthogonalCarry.hpp>
 
 /// \file
 /// `segmented` for many short interleaved systems on a device, which a team holds in its scratch.
