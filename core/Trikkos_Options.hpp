@@ -50,9 +50,9 @@ struct TruncatedOptions {
   /// for less dominant matrices. What is neglected shrinks by a factor of at most 1 / (d + sqrt(d^2
   /// - 1)) from row to row, d = |a_ii| / (|a_i,i-1| + |a_i,i+1|), where off-diagonal entries are
   /// equal. A multiple of 4 at most `most_overlap`; others are rounded up. 0: 48 in double (enough
-  /// for d = 1.31), 24 in single precision. A device takes the next of 15, 30, 60, 120 and 240
-  /// rows, of which double has the last four and float the last three; for one real system of few
-  /// windows (solvers/README.md), if this is 0, 120 rows, of float 184.
+  /// for d = 1.31), 24 in single precision. A device takes the next of 30, 60, 120 and 240
+  /// rows, of float 92, 184 and 368, of complex double precision 15 to 120; for one real system of
+  /// few windows (solvers/README.md), if this is 0, 120 rows, of float 184.
   std::int64_t overlap = 0;
 
   bool operator==(const TruncatedOptions&) const = default;
