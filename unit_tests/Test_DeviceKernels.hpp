@@ -425,6 +425,9 @@ TEST(TEST_CATEGORY, device_kernels_from_both_ends_in_step) {
       problem.diagnosis = {report.data(), count};
       problem.resets = true;
       EXPECT_EQ(Impl::are_rows_to_be_in_step(problem), stride % 2 != 0);
+      const int all = Impl::scratch_of_teams<Exec>();
+      const auto shape = Impl::OnChipShape<double>::both_ends(n, all, threads);
+      EXPECT_GT(shape.with_rows_in_step(all).lanes, 0) << "they would not be";
       Impl::BothEnds<double, Exec, Carry>(Impl::Shape{n, count, count}, Trikkos::Options{}, threads)
           .solve(Exec(), problem);
       Exec().fence("device_kernels_from_both_ends_in_step");

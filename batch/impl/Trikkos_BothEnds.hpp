@@ -229,7 +229,7 @@ class BothEnds {
   BothEnds(const Shape& shape, const Options& options, int most_lanes = OnChip::most_lanes)
       : m_shape(OnChip::both_ends(options.partition_size() == 0 ? shape.n : 0,
                                   scratch_of_teams<Exec>(), most_lanes)),
-        m_in_step(m_shape.with_rows_in_step(scratch_of_teams<Exec>() / 3)),
+        m_in_step(m_shape.with_rows_in_step(scratch_of_teams<Exec>())),
         m_is_watched(has_watched && options.algorithm() == Algorithm::automatic &&
                      shape.n >= least_watched) {}
 

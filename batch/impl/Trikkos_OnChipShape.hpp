@@ -129,12 +129,15 @@ struct OnChipShape {
     return r;
   }
   /// So that rows of interleaved systems are, of which every other one is not aligned: with a word
-  /// behind each.
-  OnChipShape with_rows_in_step(int granted) const {
+  /// behind each, where a multiprocessor has five such teams, as four take longer than without, or
+  /// three of twice as many systems.
+  OnChipShape with_rows_in_step(int all) const {
     OnChipShape r = *this;
     if (r.lanes == 0) return r;
     r.gap = (n + systems() - 1) / systems();
-    if (!r.fits(granted)) r.lanes = 0;
+    const int granted = std::max(scratch_limit, all / 4);
+    constexpr int line = 128 / sizeof(T);
+    if (!r.fits(5 * granted / 6) && !(systems() == 2 * line && r.fits(all / 3))) r.lanes = 0;
     return r;
   }
   /// With marks, and where systems are short, which are many then, in teams of a warp.
