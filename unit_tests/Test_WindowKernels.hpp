@@ -283,6 +283,25 @@ TEST(TEST_CATEGORY, windows_of_each_withstand_mixtures) {
   RecordProperty("worst", std::to_string(worst));
 }
 
+TEST(TEST_CATEGORY, windows_and_segments_withstand_mixtures) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  std::mt19937_64 random(29);
+  int refused = 0, kept = 0;
+  double worst = 0;
+  for (int round = 0; round < 150; ++round) {
+    SCOPED_TRACE(round);
+    const HostSystem<1> A = mixture(random, 9 * segment + static_cast<int>(random() % (2 * tile)));
+    const Answers found = solve_in_one_or_two(A, placings[round % 4], round % 2, true);
+    EXPECT_TRUE(found.status.ok()) << found.status.why();
+    ++(found.status.disagreement > Impl::largest_disagreement<T> ? refused : kept);
+    worst = std::max(worst, A.backward_error(found.x[0]));
+  }
+  EXPECT_LE(worst, 16 * std::numeric_limits<T>::epsilon());
+  EXPECT_GE(refused, 10);
+  EXPECT_GE(kept, 10);
+  RecordProperty("worst", std::to_string(worst));
+}
+
 }  // namespace Test::DeviceKernels
 
 // ---- calls

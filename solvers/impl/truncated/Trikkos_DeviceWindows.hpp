@@ -58,6 +58,20 @@ KOKKOS_FORCEINLINE_FUNCTION T first_of_all(const Segment<T>& front, const T& las
                                          : (A.f - A.p * last) / A.u;
 }
 
+/// Partitions to the segments of groups, the first of the slots; what both leave for the way back
+/// is in the place of rows, in `spare` and in the other slots.
+template <class T, class Member, class Rows, class Spare>
+KOKKOS_FORCEINLINE_FUNCTION void reduce_to_groups(const Member& member,
+                                                  const SegmentArray<T>& slots, int levels,
+                                                  const Rows& mine, Spare& spare) {
+  using Node = MergeNode<T>;
+  merge_tree(member, slots, DefaultTile<T>::lanes, levels, OrthogonalCarry::reduce(mine, spare),
+             [&](int slot, const Node& node) {
+               TRIKKOS_UNROLL(Node::words)
+               for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
+             });
+}
+
 /// The systems that windows do not solve.
 struct Refusals {
   SystemList list;           // those that windows refuse
@@ -113,11 +127,7 @@ struct SolveWindow {
     const auto mine = staged.template rows<rows>(t, problem);
     const SegmentArray<T> slots{staged.nodes(), lanes};
     T spare[rows];
-    merge_tree(member, slots, lanes, levels, OrthogonalCarry::reduce(mine, spare),
-               [&](int slot, const Node& node) {
-                 TRIKKOS_UNROLL(Node::words)
-                 for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
-               });
+    reduce_to_groups(member, slots, levels, mine, spare);
     const Real<T> coupling = meet(member, slots, groups, window == 0);
 
     Bounds<T> bounds{};  // the outermost remain unknown, but for the first unknown of all

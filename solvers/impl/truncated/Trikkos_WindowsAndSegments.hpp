@@ -89,11 +89,7 @@ struct SolveAndReduce {
     const auto mine = staged.template rows<rows>(partition, problem);
     const SegmentArray<T> slots{staged.nodes(), lanes};
     T spare[rows];
-    merge_tree(member, slots, lanes, levels, OrthogonalCarry::reduce(mine, spare),
-               [&](int slot, const Node& node) {
-                 TRIKKOS_UNROLL(Node::words)
-                 for (int k = 0; k < Node::words; ++k) slots(slot, k) = node.g[k];
-               });
+    reduce_to_groups(member, slots, levels, mine, spare);
     const Real<T> coupling = meet(member, slots, window);
     if (t == 0) couplings[window] = coupling;
     if (!(coupling <= Real<T>(largest_disagreement<T>))) return;
