@@ -29,12 +29,11 @@ KOKKOS_FORCEINLINE_FUNCTION void put_inner_bounds(T* bounds, std::int64_t i, std
 
 /// The way down the coarse tree, a team a group of the finest level, a thread a segment. Which
 /// nodes are on the way does not depend on their values: all are read at once.
-template <class T>
+template <class T, int W = 1>
 struct DescendInTeams {
-  using Node = MergeNode<T>;
-  using Tree = CoarseTree<T, 1>;
+  using Node = MergeNode<T, W>;
+  using Tree = CoarseTree<T, W>;
   static constexpr int lanes = Tree::lanes, path_words = Tree::levels * Node::words;
-  static_assert(path_words <= lanes);  // a thread reads one of them
 
   T* work;
   TeamLayout layout;
@@ -59,16 +58,17 @@ struct DescendInTeams {
       }
       for_levels(group, [&](int l, std::int64_t parent, int leaf, int depth) {
         const T* const above = mine + layout.level[l].node_offset + parent * lanes * Node::words;
-        if (t < depth * Node::words) {
-          const int d = t / Node::words, k = t % Node::words,
+        TRIKKOS_UNROLL(1)
+        for (int i = t; i < depth * Node::words; i += lanes) {
+          const int d = i / Node::words, k = i % Node::words,
                     slot = (1 << d) + (leaf >> (depth - d));
-          start_copy(path + ((l - 1) * path_words + t),
+          start_copy(path + ((l - 1) * path_words + i),
                      above + Tree::node_word(slot, k, 1 << depth));
         }
       });
     });
     T* const bounds = mine + layout.bounds_offset;
-    auto b = OuterBounds<T, 1>{bounds, layout.segments}.get();
+    auto b = OuterBounds<T, W>{bounds, layout.segments}.get();
     staging.wait();
 
     for_levels(group, [&](int l, std::int64_t, int leaf, int depth) {
@@ -80,7 +80,7 @@ struct DescendInTeams {
     const std::int64_t i = group * lanes + t;
     if (i >= layout.segments) return;
     descend_tree(b, 1, wide / 2, t, [&](int slot, int k) { return own[k * wide + slot]; });
-    put_inner_bounds<T, 1>(bounds, i, layout.segments, b);
+    put_inner_bounds<T, W>(bounds, i, layout.segments, b);
   }
   static KOKKOS_INLINE_FUNCTION std::size_t scratch_bytes(int levels) {
     return sizeof(T) * (lanes * Node::words + staged_words<T>((levels - 1) * path_words)) +
@@ -104,9 +104,9 @@ struct DescendInTeams {
 };
 
 /// The nodes on the way from the root to a segment. Which they are does not depend on values.
-template <class T, int W>
+template <class T>
 class CoarsePath {
-  using Node = MergeNode<T, W>;
+  using Node = MergeNode<T>;
 
  public:
   KOKKOS_FORCEINLINE_FUNCTION CoarsePath(const TeamLayout& layout, const T* work,
@@ -119,7 +119,7 @@ class CoarsePath {
   KOKKOS_FORCEINLINE_FUNCTION bool turns_right() const { return (m_leaf & m_half) != 0; }
   KOKKOS_FORCEINLINE_FUNCTION Node node() const {
     Node r;
-    const T* at = m_nodes + CoarseTree<T, W>::node_word(m_slot, 0, m_wide);
+    const T* at = m_nodes + CoarseTree<T, 1>::node_word(m_slot, 0, m_wide);
     TRIKKOS_UNROLL(Node::words)
     for (int k = 0; k < Node::words; ++k, at += m_wide) r.g[k] = *at;
     return r;
@@ -132,7 +132,7 @@ class CoarsePath {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION void enter_level() {
-    constexpr int lanes = CoarseTree<T, W>::lanes;
+    constexpr int lanes = CoarseTree<T, 1>::lanes;
     if (--m_level < 0) return;
     std::int64_t at = m_segment;
     for (int k = 0; k < m_level; ++k) at /= lanes;
@@ -154,7 +154,7 @@ class CoarsePath {
 };
 
 /// The way down, each thread by itself. It reads a node while it goes on from the one before.
-template <class T, int W = 1>
+template <class T>
 struct DescendCoarse {
   T* work;
   TeamLayout layout;
@@ -163,18 +163,18 @@ struct DescendCoarse {
     const auto [system, i] = split_index(index, layout.segments);
     T* const mine = work + system * layout.words;
     T* const out = mine + layout.bounds_offset;
-    auto b = OuterBounds<T, W>{out, layout.segments}.get();
-    CoarsePath<T, W> path(layout, mine, i);
-    MergeNode<T, W> next = path.node();
+    auto b = OuterBounds<T, 1>{out, layout.segments}.get();
+    CoarsePath<T> path(layout, mine, i);
+    MergeNode<T> next = path.node();
     TRIKKOS_UNROLL(1)
     while (!path.is_done()) {
-      const MergeNode<T, W> node = next;
+      const MergeNode<T> node = next;
       const bool right = path.turns_right();
       path.step();
       if (!path.is_done()) next = path.node();
       descend(b, node, right);
     }
-    put_inner_bounds<T, W>(out, i, layout.segments, b);
+    put_inner_bounds<T, 1>(out, i, layout.segments, b);
   }
 };
 

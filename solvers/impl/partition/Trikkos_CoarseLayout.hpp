@@ -19,19 +19,18 @@ inline constexpr int coarse_levels = 7, coarse_lanes = 1 << coarse_levels;
 /// The same, fewer where the segments of so many would not fit into the scratch of a team.
 template <class T, int W>
 struct CoarseTree {
-  static constexpr int levels = W * sizeof(T) > 16 ? coarse_levels - 1 : coarse_levels;
+  static constexpr int levels = W == 1 ? coarse_levels : sizeof(T) > 8 ? 5 : 6;
   static constexpr int lanes = 1 << levels;
-  /// On the way up a thread begins with two segments, which it merges.
-  static constexpr int each = 2, threads = lanes / each;
-  /// On the way down a team has the nodes of its group in scratch, unless they are too many.
-  static constexpr bool in_teams = W == 1;
+  /// On the way up a thread begins with two segments, which it merges; with W > 1 several do that.
+  static constexpr int each = 2, threads = W == 1 ? lanes / each : 64;
   static constexpr int most_bytes = 40 * 1024;  // of scratch
-  static_assert((W > 1 ? lanes : threads) * Segment<T, W>::words * sizeof(T) < most_bytes);
+  /// Segments in scratch of a team for so many: with W > 1 all of the tree, an odd number.
+  static constexpr int slots(int wide) { return W == 1 ? wide / each : 2 * wide + 1; }
+  static_assert(slots(lanes) * Segment<T, W>::words * sizeof(T) < most_bytes);
   /// So many are one group, if these are all: one team goes up with them, and down again.
   static constexpr int most_alone = [] {
     int most = lanes;
-    while (in_teams && most < 512 && most * Segment<T, W>::words * sizeof(T) < most_bytes)
-      most *= 2;
+    while (W == 1 && most < 512 && most * Segment<T, W>::words * sizeof(T) < most_bytes) most *= 2;
     return most;
   }();
   /// Where so many runs of segments fill a device, a thread merges those of each first: trees leave

@@ -57,9 +57,10 @@ struct MergeCoarse {
   PackedSegments<T, W> blocks{nullptr};  // where the last segment goes, if this is not the root
 
   /// Where it solves the root, too: then there is no other kernel for the way down.
-  static bool goes_down(const TeamLayout& layout) { return Tree::in_teams && layout.levels == 1; }
+  static bool goes_down(const TeamLayout& layout) { return layout.levels == 1; }
+  static constexpr int most_threads = W == 1 ? Tree::most_alone / each : Tree::threads;
   static int threads(const TeamLayout& layout) {
-    return std::max(Tree::threads, layout.level[0].lanes / each);
+    return W == 1 ? std::max(Tree::threads, layout.level[0].lanes / each) : Tree::threads;
   }
 
   template <class Member>
@@ -90,8 +91,7 @@ struct MergeCoarse {
           else
             put_segment(blocks, system, s);
         }
-        if constexpr (Tree::in_teams)
-          if (l == 0 && blocks.data == nullptr) descend(member, mine);
+        if (l == 0 && blocks.data == nullptr) descend(member, mine);
         return;
       }
       const CoarseLevel& above = layout.level[l + 1];
@@ -123,7 +123,7 @@ struct MergeCoarse {
     return level.groups > 1 ? segment / lanes : 0;  // an only one may be wider
   }
   static std::size_t scratch_bytes(const TeamLayout& layout) {
-    const int slots = W > 1 ? each * threads(layout) : threads(layout);
+    const int slots = std::max(threads(layout), Tree::slots(layout.level[0].lanes));
     return sizeof(T) * Segment<T, W>::words * slots + alignof(T);
   }
 
@@ -164,32 +164,35 @@ struct MergeCoarse {
       merge_tree(member, slots, active, most_levels, s, keep, 1, check);
       return slots.get(0);
     } else {
-      // One loop: the code of a merge is large.
-      const SegmentArray<T, W> slots{scratch, each * member.team_size()};
-      for (int i = t; i < wide; i += member.team_size()) slots.put(i, get(i));
+      const SegmentArray<T, W> slots{scratch, Tree::slots(wide)};
+      for (int i = t; i < wide; i += member.team_size()) slots.put(wide + i, get(i));
       member.team_barrier();
-      merge_slots<false>(member, slots, wide, most_levels, identity_segment<T, W>(), keep, 1,
-                         check);
-      return slots.get(0);
+      if constexpr (is_watched)
+        merge_by_columns<T, W>(member, slots, wide, keep, check);
+      else
+        merge_by_columns<T, W>(member, slots, wide, keep);
+      return slots.get(1);
     }
   }
   /// Of the only group: to the ends of the segments that each thread began with.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void descend(const Member& member, T* mine) const {
     member.team_barrier();
-    const int t = member.team_rank(), wide = layout.level[0].lanes, active = wide / each;
-    if (t >= active) return;
+    const int wide = layout.level[0].lanes, active = wide / each;
     T* const bounds = mine + layout.bounds_offset;
     const T* const nodes = mine + layout.level[0].node_offset;
     const auto word = [&](int slot, int k) { return nodes[Tree::node_word(slot, k, wide)]; };
-    auto b = OuterBounds<T, W>{bounds, layout.segments}.get();
-    descend_tree(b, 1, active / 2, t, word);
-    TRIKKOS_UNROLL(each)
-    for (int i = 0; i < each; ++i) {
-      auto own = b;
-      descend_tree(own, active + t, 1, i, word);
-      if (each * t + i < layout.segments)
-        put_inner_bounds<T, W>(bounds, each * t + i, layout.segments, own);
+    const auto root = OuterBounds<T, W>{bounds, layout.segments}.get();
+    for (int t = member.team_rank(); t < active; t += member.team_size()) {
+      auto b = root;
+      descend_tree(b, 1, active / 2, t, word);
+      TRIKKOS_UNROLL(each)
+      for (int i = 0; i < each; ++i) {
+        auto own = b;
+        descend_tree(own, active + t, 1, i, word);
+        if (each * t + i < layout.segments)
+          put_inner_bounds<T, W>(bounds, each * t + i, layout.segments, own);
+      }
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION void put_root(const Segment<T, W>& s, T* mine,
@@ -356,32 +359,30 @@ struct ReducedSystem {
                     const PackedSegments<T, W>& blocks, const Gate& gate,
                     const Before& before = {}) const {
     using Merge = MergeCoarse<T, W>;
-    constexpr int most_threads = CoarseTree<T, W>::most_alone / CoarseTree<T, W>::each;
     const League league =
         before.league({static_cast<int>(count * layout.level[0].groups), Merge::threads(layout),
                        Merge::scratch_bytes(layout), Gate::overlaps});
     const auto kernel = before.kernel(
         Merge{work, layout, periodic, coarse_rows(), diagnosis, blocks}, gate, league.teams);
     if constexpr (W == 1)
-      launch_teams<most_threads>(exec, label + "coarse", league, kernel);
+      launch_teams<Merge::most_threads>(exec, label + "coarse", league, kernel);
     else  // 2 to 4 us faster than overlapped, up to a million rows
-      launch_teams_by_kokkos<most_threads>(exec, label + "coarse", league, kernel);
+      launch_teams_by_kokkos<Merge::most_threads>(exec, label + "coarse", league, kernel);
   }
   template <class Exec, class Gate>
   void launch_descent(const Exec& exec, std::int64_t count, const std::string& label,
                       const Gate& gate) const {
-    if constexpr (CoarseTree<T, W>::in_teams)
-      if (layout.level[0].lanes <= CoarseTree<T, W>::lanes) {
-        using Descent = DescendInTeams<T>;
-        const League league{static_cast<int>(count * layout.level[0].groups), Descent::lanes,
-                            Descent::scratch_bytes(layout.levels), Gate::overlaps};
-        launch_teams<Descent::lanes>(exec, label + "bounds", league,
-                                     gate(Descent{work, layout}, league.teams));
-        return;
-      }
-    const std::int64_t segments = count * layout.segments;
-    Kokkos::parallel_for(label + "bounds", range(exec, segments),
-                         gate(DescendCoarse<T, W>{work, layout}, segments));
+    if (layout.level[0].lanes <= CoarseTree<T, W>::lanes) {
+      using Descent = DescendInTeams<T, W>;
+      const League league{static_cast<int>(count * layout.level[0].groups), Descent::lanes,
+                          Descent::scratch_bytes(layout.levels), Gate::overlaps};
+      launch_teams<Descent::lanes>(exec, label + "bounds", league,
+                                   gate(Descent{work, layout}, league.teams));
+    } else if constexpr (W == 1) {
+      const std::int64_t segments = count * layout.segments;
+      Kokkos::parallel_for(label + "bounds", range(exec, segments),
+                           gate(DescendCoarse<T>{work, layout}, segments));
+    }
   }
 };
 

@@ -194,6 +194,45 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
   }
 }
 
+/// The same to the root, for W > 1, by 2W threads a merge, of which each has some columns
+/// (`MeetingRows`): fewer are idle, and have more registers than they want. Slots as nodes, with
+/// room for segments: those to be merged are in [lanes, 2 lanes), behind a barrier, and the root is
+/// in slot 1, also behind one.
+template <class T, int W, class Member, class Slots, class Keep, class Check = Unwatched>
+KOKKOS_FORCEINLINE_FUNCTION void merge_by_columns(const Member& member, const Slots& word,
+                                                  int lanes, const Keep& keep,
+                                                  const Check& check = {}) {
+  constexpr int threads = 2 * W;
+  const int t = member.team_rank(), alone = threads_of_warp<Member>();
+  TRIKKOS_UNROLL(1)
+  for (int h = lanes / 2; h >= 1; h /= 2) {
+    const bool by_warp = h * threads <= alone;
+    if (by_warp && t >= alone) break;
+    const auto barrier = [&] {
+      if (by_warp)
+        warp_barrier();
+      else
+        member.team_barrier();
+    };
+    TRIKKOS_UNROLL(1)
+    for (int i = t; i < h * threads; i += member.team_size()) {
+      const int slot = h + i / threads, left = 2 * slot;
+      MeetingRows<T, W, threads> rows([&](int k) { return word(left, k); },
+                                      [&](int k) { return word(left + 1, k); }, i % threads);
+      auto node = keep.node(slot);
+      rows.template eliminate<true>(node);
+      rows.put_segment([&](int k, const T& v) { word(slot, k) = v; });
+    }
+    barrier();
+    if constexpr (!std::is_same_v<Check, Unwatched>)
+      for (int i = t; i < h; i += member.team_size()) {
+        const auto get = [&](int slot) { return get_segment<T, W>(word, slot); };
+        check(h, i, get(2 * (h + i)), get(2 * (h + i) + 1), get(h + i), keep.node(h + i));
+      }
+  }
+  member.team_barrier();
+}
+
 /// The way down the tree from node `slot` to the segment of `leaf`, whose bounds `b` becomes.
 /// `h`: half the segments below that node. `word(slot, k)` is what `keep` has stored.
 template <class T, int W, class Word>

@@ -122,44 +122,99 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_finite(const Segment<V, W>& s) {
 
 /// The rows of two neighbours as one staircase, outside (x_prev, u) of the left one, in the window
 /// the unknowns where they meet and (v, x_next) of the right one; and the 2W unknowns where they
-/// meet, eliminated. node.put(k, word) is called for the words of a `MergeNode`.
+/// meet, eliminated.
+///
+/// By `Threads` threads, each of which has some of the columns that the rotations do not
+/// depend on: of the 2W outside, and of the last 2W, those with its number, and so on. All else is
+/// in all of them, and the same.
+template <class V, int W, int Threads = 1>
+class MeetingRows {
+  static constexpr int half = 2 * W, each = half / Threads;
+  static_assert(half % Threads == 0);
+  using S = Segment<V, W>;
+  using Rows = Staircase<V, 2 * half, each, half + each>;
+  static constexpr int rhs = Rows::rhs, window = Rows::window, last = window + half;
+
+ public:
+  /// `left(k)` and `right(k)`: their words.
+  template <class Left, class Right>
+  KOKKOS_FORCEINLINE_FUNCTION MeetingRows(const Left& left, const Right& right, int thread = 0)
+      : m_thread(thread) {
+    TRIKKOS_UNROLL(half)
+    for (int i = 0; i < half; ++i) {
+      V(&top)[Rows::columns] = m_rows.row[i];
+      TRIKKOS_UNROLL(each)
+      for (int c = 0; c < each; ++c) top[c] = left(S::start(i) + number(c));
+      top[rhs] = left(S::rhs(i));
+      TRIKKOS_UNROLL(half)
+      for (int j = 0; j <= i; ++j) top[window + j] = left(S::rhs(i) + 1 + j);
+
+      V(&bottom)[Rows::columns] = m_rows.row[half + i];
+      bottom[rhs] = right(S::rhs(i));
+      TRIKKOS_UNROLL(half)
+      for (int j = 0; j < half; ++j) bottom[window + j] = right(S::start(i) + j);
+      TRIKKOS_UNROLL(each)
+      for (int c = 0; c < each && c <= i; ++c)
+        bottom[last + c] = knows(i, c) ? right(S::rhs(i) + 1 + number(c)) : constant<V>(0);
+    }
+  }
+  /// node.put(k, word) is called for the words of a `MergeNode`. Returned is the smallest square.
+  template <bool Scaled, class Node>
+  KOKKOS_FORCEINLINE_FUNCTION Real<V> eliminate(Node& node) {
+    Real<V> least = constant<Real<V>>(1);
+    for_constants<0, half>([&](auto t) {
+      m_rows.template eliminate<Scaled, t>(t == 0 ? half : 2 * half, least);
+      const V(&pivot)[Rows::columns] = m_rows.row[2 * half - 1 - t];
+      constexpr int to = MergeNode<V, W>::start(t), inner = to + 1 + half,
+                    outer = inner + half - 1 - t;
+      if (m_thread == 0) {
+        node.put(to, pivot[rhs]);
+        TRIKKOS_UNROLL(half)
+        for (int j = t + 1; j < half; ++j) node.put(inner + j - t - 1, pivot[window + j]);
+      }
+      TRIKKOS_UNROLL(each)
+      for (int c = 0; c < each; ++c) {
+        node.put(to + 1 + number(c), pivot[c]);
+        node.put(outer + number(c), pivot[last + c]);
+      }
+    });
+    return least;
+  }
+  /// put(k, word) for the words of the segment that is left.
+  template <class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void put_segment(const Put& put) const {
+    TRIKKOS_UNROLL(half)
+    for (int i = 0; i < half; ++i) {
+      const V(&from)[Rows::columns] = m_rows.row[i];
+      TRIKKOS_UNROLL(each)
+      for (int c = 0; c < each; ++c) put(S::start(i) + number(c), from[c]);
+      if (m_thread == 0) put(S::rhs(i), from[rhs]);
+      TRIKKOS_UNROLL(each)
+      for (int c = 0; c < each && c <= i; ++c)
+        if (knows(i, c)) put(S::rhs(i) + 1 + number(c), from[last + c]);
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION int number(int c) const {
+    return Threads == 1 ? c : c * Threads + m_thread;
+  }
+  /// Whether row i of a segment knows that one of (v, x_next).
+  KOKKOS_FORCEINLINE_FUNCTION bool knows(int i, int c) const {
+    return i >= (c + 1) * Threads - 1 || number(c) <= i;
+  }
+
+  Rows m_rows;
+  int m_thread;
+};
 template <bool Scaled, class V, int W, class Node>
 KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge_rows(const Segment<V, W>& left,
                                                      const Segment<V, W>& right, Node& node,
                                                      Real<V>& least) {
-  using S = Segment<V, W>;
-  constexpr int half = 2 * W;
-  Staircase<V, 2 * half, half, 2 * half> both;
-  TRIKKOS_UNROLL(half)
-  for (int i = 0; i < half; ++i) {
-    TRIKKOS_UNROLL(2 * half)
-    for (int j = 0; j < S::length(i); ++j) both.row[i][j] = left.w[S::start(i) + j];
-    V(&to)[both.columns] = both.row[half + i];
-    to[both.rhs] = right.w[S::rhs(i)];
-    TRIKKOS_UNROLL(half)
-    for (int j = 0; j < half; ++j) to[both.window + j] = right.w[S::start(i) + j];
-    TRIKKOS_UNROLL(half)
-    for (int j = 0; j <= i; ++j) to[both.window + half + j] = right.w[S::rhs(i) + 1 + j];
-  }
-  least = constant<Real<V>>(1);
-  for_constants<0, half>([&](auto t) {
-    both.template eliminate<Scaled, t>(t == 0 ? half : 2 * half, least);
-    const V(&pivot)[both.columns] = both.row[2 * half - 1 - t];
-    constexpr int to = MergeNode<V, W>::start(t), first = both.window + t + 1;
-    node.put(to, pivot[both.rhs]);
-    TRIKKOS_UNROLL(half)
-    for (int j = 0; j < half; ++j) node.put(to + 1 + j, pivot[j]);
-    TRIKKOS_UNROLL(2 * half)
-    for (int j = first; j < both.columns; ++j) node.put(to + 1 + half + j - first, pivot[j]);
-  });
-  S s;
-  TRIKKOS_UNROLL(half)
-  for (int i = 0; i < half; ++i) {
-    TRIKKOS_UNROLL(half + 1)
-    for (int j = 0; j <= half; ++j) s.w[S::start(i) + j] = both.row[i][j];
-    TRIKKOS_UNROLL(half)
-    for (int j = 0; j <= i; ++j) s.w[S::rhs(i) + 1 + j] = both.row[i][both.window + half + j];
-  }
+  MeetingRows<V, W> rows([&](int k) { return left.w[k]; }, [&](int k) { return right.w[k]; });
+  least = rows.template eliminate<Scaled>(node);
+  Segment<V, W> s;
+  rows.put_segment([&](int k, const V& v) { s.w[k] = v; });
   return s;
 }
 /// On a device always scaled: registers have no room for what would be merged once more.
