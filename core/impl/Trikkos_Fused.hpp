@@ -99,7 +99,14 @@ KOKKOS_FORCEINLINE_FUNCTION V difference_of_products(const A& a, const V& b, con
     return fused(a, b, -product(c, d));
 }
 
-/// |v|^2 + s
+/// |v|^2, and with s added
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Real<V> square_of(const V& v) {
+  if constexpr (is_complex_v<V>)
+    return fused(v.real(), v.real(), v.imag() * v.imag());
+  else
+    return v * v;
+}
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Real<V> add_square(const V& v, const Real<V>& s) {
   if constexpr (is_complex_v<V>)
@@ -109,10 +116,7 @@ KOKKOS_FORCEINLINE_FUNCTION Real<V> add_square(const V& v, const Real<V>& s) {
 }
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Real<V> sum_of_squares(const V& a, const V& b) {
-  if constexpr (is_complex_v<V>)
-    return add_square(a, fused(b.real(), b.real(), b.imag() * b.imag()));
-  else
-    return add_square(a, b * b);
+  return add_square(a, square_of(b));
 }
 
 }  // namespace Trikkos::Impl

@@ -165,8 +165,11 @@ struct Rotation {
   V c, s, p;
   Real<V> h2;
 
-  KOKKOS_FORCEINLINE_FUNCTION Rotation(const V& alpha, const V& beta) {
-    h2 = sum_of_squares(alpha, beta);
+  KOKKOS_FORCEINLINE_FUNCTION Rotation(const V& alpha, const V& beta)
+      : Rotation(alpha, beta, sum_of_squares(alpha, beta)) {}
+  /// `square`: about h^2.
+  KOKKOS_FORCEINLINE_FUNCTION Rotation(const V& alpha, const V& beta, const Real<V>& square)
+      : h2(square) {
     const Real<V> y = clamped_root(h2);
     c = product(y, or_unit(alpha, h2));
     s = product(y, beta);

@@ -46,15 +46,21 @@ struct Staircase {
   KOKKOS_FORCEINLINE_FUNCTION Real<V> eliminate(int bare, Real<V>& least) {
     constexpr int column = window + t;
     const auto scale = scale_if<Scaled, last>(column);
+    // of the column as it is now: h is that but for its rough roots, and not waited for
+    Real<V> h2 = square_of(row[0][column]);
     for_constants<1, last>([&](auto i) {
-      const Rotation<V> r(row[i - 1][column], row[i][column]);
+      h2 = add_square(row[i][column], h2);
+      const Rotation<V> r(row[i - 1][column], row[i][column], h2);
       least = select(r.h2 < least, r.h2, least);
       combine<Shift, i, t>(i >= bare, {r.c, r.s, conjugate(r.c), conjugate(r.s)});
       row[i][column] = r.p;
     });
     // not clamped: a column of zeros spoils what is left
     const V alpha = row[last - 1][column], beta = row[last][column];
-    const Real<V> square = sum_of_squares(alpha, beta), root = rough_root(square);
+    const Real<V> square = sum_of_squares(alpha, beta);
+    Real<V> root;
+    KOKKOS_IF_ON_DEVICE((root = rough_root(add_square(beta, h2));))
+    KOKKOS_IF_ON_HOST((root = rough_root(square);))  // of use for the reciprocal, too
     const Real<V> inverse = reciprocal_from(square, root) * scale;
     combine<Shift, last, t>(
         last >= bare, {product(root, alpha), product(root, beta),
