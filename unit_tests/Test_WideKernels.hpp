@@ -191,22 +191,22 @@ struct ShortHalves : WideCarry {
     return Impl::odd_rows(partition_size, device_rows<T>);
   }
 };
-/// `full`: with partitions as for so many systems that their tiles are to be full; `least_runs` as
-/// for any: 1 for runs of segments before the tree, however few they are.
+/// With partitions as for so many systems: one that is short, a few, or so many that their tiles
+/// are to be full. `least_runs` as for any: 1 for runs of segments before the tree, however few
+/// they are.
 struct Tiles : Impl::DevicePartitions<T, Exec, ShortHalves> {
   using Base = Impl::DevicePartitions<T, Exec, ShortHalves>;
-  static constexpr int systems = 1 << 12;
-  Tiles(const Impl::Shape& shape, const Trikkos::Options& options, bool full,
+  enum Systems { one = 1, few = 2, many = 1 << 12 };
+  Tiles(const Impl::Shape& shape, const Trikkos::Options& options, Systems systems,
         std::int64_t least_runs)
-      : Base(full ? Impl::Shape{shape.n, systems, systems} : shape, options,
-             full ? least_runs * systems : least_runs) {}
+      : Base({shape.n, systems, systems}, options, least_runs * systems) {}
 };
-inline void expect_solved_in_tiles(int n, const Trikkos::Options& options, bool full) {
+inline void expect_solved_in_tiles(int n, const Trikkos::Options& options, Tiles::Systems systems) {
   for (const std::int64_t least_runs : {1, 3, 1 << 14})  // two stages of runs, one and none
     for (const bool periodic : {false, true}) {
       if (least_runs == 3 && Impl::is_host_v<Exec>) continue;  // for the sake of time
       SCOPED_TRACE("runs from " + std::to_string(least_runs));
-      expect_solved_by<2>(Tiles(Impl::Shape{n, 1, 1}, options, full, least_runs), n, periodic);
+      expect_solved_by<2>(Tiles(Impl::Shape{n, 1, 1}, options, systems, least_runs), n, periodic);
     }
 }
 // One behind the other: what is read between them, and is of neither, is not used.
@@ -218,7 +218,7 @@ TEST(TEST_CATEGORY, wide_kernels_in_tiles_of_neighbours) {
     for (int k = 0; k < 3; ++k)
       systems.emplace_back(n,
                            [k](int i, int j) { return T(Impl::random_uniform(20 + k, 5 + j, i)); });
-    const Tiles solver(Impl::Shape{n, 3, 3}, Trikkos::Options{}, false, 1 << 14);
+    const Tiles solver(Impl::Shape{n, 3, 3}, Trikkos::Options{}, Tiles::few, 1 << 14);
     const Kokkos::View<T*, Exec> storage("storage", 3 * solver.storage_words());
     for (const int gap : {0, 4}) {
       const ManyOnDevice<2> many(systems, 1, n + gap);
@@ -236,26 +236,32 @@ TEST(TEST_CATEGORY, wide_kernels_in_tiles_of_neighbours) {
 TEST(TEST_CATEGORY, wide_kernels_in_halves) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {5, 6, 16, 17, 18, 21, 33, 34, 35, 37, 60, 1087, 1088, 1089, 1107, 2177})
-    expect_solved_in_tiles(n, {}, false);
+    expect_solved_in_tiles(n, {}, Tiles::few);
+}
+// Shorter ones, so that threads have less to do.
+TEST(TEST_CATEGORY, wide_kernels_of_a_short_system) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int n : {5, 17, 19, 35, 577}) expect_solved_in_tiles(n, {}, Tiles::one);
 }
 // Shorter ones, so that the last tile of a system is full.
 TEST(TEST_CATEGORY, wide_kernels_in_full_tiles) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
-  for (const int n : {6, 320, 321, 1000, 1088, 1200, 2177}) expect_solved_in_tiles(n, {}, true);
+  for (const int n : {6, 320, 321, 1000, 1088, 1200, 2177})
+    expect_solved_in_tiles(n, {}, Tiles::many);
 }
 TEST(TEST_CATEGORY, wide_kernels_of_any_partition) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int rows : {2, 4, 5, 8, 16, 33, 66})
     for (const int n : {7, 1000}) {
       SCOPED_TRACE("partitions of " + std::to_string(rows));
-      expect_solved_in_tiles(n, Trikkos::Options{}.partition_size(rows), false);
+      expect_solved_in_tiles(n, Trikkos::Options{}.partition_size(rows), Tiles::few);
     }
 }
 // No coupling at the seams of halves, of pairs of them and of tiles; zero diagonals.
 TEST(TEST_CATEGORY, wide_kernels_at_seams) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   const int n = 1200;
-  const Tiles solver(Impl::Shape{n, 1, 1}, Trikkos::Options{}, false, 1);
+  const Tiles solver(Impl::Shape{n, 1, 1}, Trikkos::Options{}, Tiles::few, 1);
   for (const int seam : {16, 33, 1087})
     for (int where = seam - 2; where <= seam + 2; ++where)
       for (const bool is_cut_off : {false, true})
@@ -279,8 +285,9 @@ TEST(TEST_CATEGORY, wide_kernels_withstand_the_breaker) {
     expect_unbroken<Impl::WideBothEnds<T, Exec, WideCarry>, 2>(n);
     expect_unbroken<InterleavedFromBothEnds, 2>(n);
   }
-  for (const int n : {19, 34, 140}) expect_unbroken<Tiles, 2>(n, false, 1);
-  expect_unbroken<Tiles, 2>(321, true, 1);
+  for (const int n : {19, 34, 140}) expect_unbroken<Tiles, 2>(n, Tiles::few, 1);
+  expect_unbroken<Tiles, 2>(321, Tiles::many, 1);
+  expect_unbroken<Tiles, 2>(34, Tiles::one, 1);
 }
 
 }  // namespace Test::DeviceKernels

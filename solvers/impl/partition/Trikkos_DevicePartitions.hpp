@@ -218,15 +218,19 @@ class DevicePartitions {
                                 std::min(partition_size, std::max<std::int64_t>(shape.n, 2))),
                             /*more_bands=*/keeps_pivot_rows<Elimination, T, T*>);
   }
-  /// Of many systems whose last tiles would be most of the work, so that tiles are full.
+  /// Of many systems whose last tiles would be most of the work, so that tiles are full. Of one
+  /// that leaves most of a device idle, so that each thread has less to do.
   static int default_rows(std::int64_t n, std::int64_t systems) {
     constexpr int most = Elimination::template device_rows<T>, lanes = DefaultTile<T, W>::lanes;
+    if (W > 1 && systems == 1 && n <= short_system) return std::min(short_rows, most);
     constexpr std::int64_t full = lanes * most;
     const std::int64_t tiles = std::max<std::int64_t>((n + full - 1) / full, 1);
     if (W == 1 || systems < many || tiles > few_tiles) return most;
     const std::int64_t rows = (n + tiles * lanes - 1) / (tiles * lanes);
     return static_cast<int>(std::max<std::int64_t>(rows, 3 * W) | 1);  // as in tile_shape
   }
+  static constexpr std::int64_t short_system = 1 << 16;
+  static constexpr int short_rows = 9;
   static constexpr std::int64_t many = 1 << 10, few_tiles = 8;
   int tiles() const { return static_cast<int>(m_layout.tiles); }
   template <class Matrices>
