@@ -109,6 +109,18 @@ TEST(TEST_CATEGORY, automatic_reduces_what_windows_refuse) {
   automatic_solves(dominant_but_for_a_piece<float>(300007), true, false);
   automatic_solves(dominant_but_for_a_piece<Kokkos::complex<double>>(130003), true, false);
 }
+/// More tiles than an H200 runs at a time in windows, up to twice as many: by two kernels in turn.
+TEST(TEST_CATEGORY, automatic_reduces_behind_windows) {
+  if (on_host) GTEST_SKIP() << "of a device";
+  for (const std::int64_t n : {800007, 1520640}) {
+    SCOPED_TRACE("n = " + std::to_string(n));
+    automatic_solves(dominant<double>(n, 2, true), true, true);
+    automatic_solves(oscillating<double>(n), false, false);
+    automatic_solves(dominant_but_for_a_piece<double>(n), true, false);
+  }
+  automatic_solves(oscillating<float>(2000007), false, false);
+  automatic_solves(oscillating<Kokkos::complex<double>>(800007), false, false);
+}
 TEST(TEST_CATEGORY, automatic_tries_windows_where_b_is_kept) {
   const TEST_EXECSPACE exec;
   const std::int64_t n = long_enough;

@@ -28,9 +28,11 @@ struct OfEach {
   Answers answers;
   std::vector<bool> refused;  // [system]
 };
-/// Windows of each, `segmented` behind them; or, for `only_segmented`, all by that.
+/// Windows of each, `segmented` behind them, of one in the same kernel or in turn; or all by that.
+enum class Way { in_one, in_turn, only_segmented };
 inline OfEach solve_each(const std::vector<HostSystem<1>>& systems, bool looks, const Placed& at,
-                         bool only_segmented = false) {
+                         Way way = Way::in_one) {
+  const bool only_segmented = way == Way::only_segmented;
   const int n = systems[0].n, count = static_cast<int>(systems.size());
   const ManyOnDevice<1> many(systems, at.step, n * at.step + at.gap);
   const Impl::DevicePartitions<T, Exec, Impl::OrthogonalCarry> passes(Impl::Shape{n, count, count},
@@ -46,7 +48,7 @@ inline OfEach solve_each(const std::vector<HostSystem<1>>& systems, bool looks, 
     passes.solve(Exec(), problem);
   else
     Impl::solve_each_in_windows(Exec(), windows, looks ? 48 : 0, passes, problem, problem,
-                                listed.data());
+                                listed.data(), way == Way::in_turn);
   OfEach r{many.answers(), {}};
   const std::vector<T> of_lists = to_vector(storage);
   const auto* const tried = reinterpret_cast<const std::int32_t*>(of_lists.data());
@@ -99,7 +101,7 @@ TEST(TEST_CATEGORY, windows_of_each_judge_each_system) {
         EXPECT_EQ(found.refused, (std::vector{false, true, false, true, false, false, true}));
         EXPECT_TRUE(found.answers.status.ok()) << found.answers.status.why();
         EXPECT_GT(found.answers.status.disagreement, 1e-3);  // of those that were refused
-        const OfEach stable = solve_each(systems, looks, at, true);
+        const OfEach stable = solve_each(systems, looks, at, Way::only_segmented);
         for (std::size_t k = 0; k < systems.size(); ++k) {
           SCOPED_TRACE(k);
           const auto& x = found.answers.x[k];
@@ -125,16 +127,16 @@ TEST(TEST_CATEGORY, windows_of_one_judge_it) {
                                      dominant_but_for_a_piece(n, 3, unseen)};
     for (const Placed& at : {placings[0], placings[3]})
       for (int k = 0; k < 3; ++k)
-        for (int again = 0; again < 2; ++again) {
+        for (const Way way : {Way::in_one, Way::in_one, Way::in_turn, Way::in_turn}) {
           SCOPED_TRACE(std::to_string(n) + " rows, step " + std::to_string(at.step) + ", kind " +
-                       std::to_string(k));
-          const OfEach found = solve_each({systems[k]}, true, at);
+                       std::to_string(k) + (way == Way::in_turn ? ", in turn" : ""));
+          const OfEach found = solve_each({systems[k]}, true, at, way);
           EXPECT_EQ(found.refused, (std::vector{k > 0}));
           EXPECT_TRUE(found.answers.status.ok()) << found.answers.status.why();
           const auto& x = found.answers.x[0];
           EXPECT_LE(systems[k].backward_error(x), 8 * std::numeric_limits<T>::epsilon());
           if (k > 0) {
-            EXPECT_EQ(x, solve_each({systems[k]}, true, at, true).answers.x[0]);
+            EXPECT_EQ(x, solve_each({systems[k]}, true, at, Way::only_segmented).answers.x[0]);
           }
         }
   }
@@ -173,7 +175,7 @@ TEST(TEST_CATEGORY, windows_and_segments_of_one_system) {
       EXPECT_EQ(found.status.disagreement >= 0, k != 2);
       EXPECT_EQ(found.status.disagreement > Impl::largest_disagreement<T>, k > 2);
       EXPECT_LE(A.backward_error(found.x[0]), 8 * std::numeric_limits<T>::epsilon());
-      EXPECT_EQ(found.x[0] == solve_each({A}, false, at, true).answers.x[0], k >= 2);
+      EXPECT_EQ(found.x[0] == solve_each({A}, false, at, Way::only_segmented).answers.x[0], k >= 2);
     }
     EXPECT_GT(solve_in_one_or_two(systems[2], at, offset, true).status.disagreement, 1e-3);
   };

@@ -167,6 +167,13 @@ class DevicePartitions {
   /// Whether teams go up the tree of one system.
   bool goes_up_a_tree() const { return !ChainCoarse<T, W>::is_for(m_layout.segments, 1); }
   const TeamLayout& layout() const { return m_layout; }
+  /// Whether two kernels are better than one that either reduces tiles or does something else, as
+  /// teams of that run in two turns: its registers are those of the second pass.
+  bool takes_two_turns(const Exec& exec) const {
+    using Substitute = SubstituteTiles<T, Elimination, rows_by_default, Systems<T, W>>;
+    const int at_a_time = Substitute::on_multiprocessor * overlapping_multiprocessors(exec);
+    return tiles() > at_a_time && tiles() <= 2 * at_a_time;
+  }
   /// Whether this is better than two kernels: where teams go up the tree, and a launch is more than
   /// what fewer of them at a time take longer.
   bool can_reduce_and_solve_reduced() const {

@@ -104,9 +104,14 @@ struct SolveWindow {
   Windows windows;  // of each system
   int levels;       // 2^levels partitions are a group
   Refusals refused;
+  const std::int32_t* is_tried = nullptr;  // if this is one system that may not be
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    if (is_tried != nullptr) {
+      begin_behind_others();
+      if (*is_tried == 0) return;
+    }
     const auto [system, window] = place_of_team(
         member.league_rank(), static_cast<int>(windows.count), problem, /*together=*/false);
     solve(member, system, window);
@@ -250,14 +255,15 @@ class DeviceWindows {
   std::int64_t group() const { return m_windows.overlap; }
 
   template <class Exec>
-  void launch(const Exec& exec, const Problem<T>& problem, const Refusals& refused) const {
+  void launch(const Exec& exec, const Problem<T>& problem, const Refusals& refused,
+              const std::int32_t* is_tried = nullptr) const {
     const TileShape<T, 0> shape{Tile{}.lanes(), Tile{}.rows(), Tile{}.levels()};
     with_moves(problem, shape, [&]<Moves How>(std::integral_constant<Moves, How>) {
       using Window = SolveWindow<T, How>;
       launch_teams<Window::registers_for>(exec, label,
                                           {static_cast<int>(problem.count() * m_windows.count),
                                            Window::lanes, Window::scratch_bytes(), true},
-                                          Window{problem, m_windows, m_levels, refused});
+                                          Window{problem, m_windows, m_levels, refused, is_tried});
     });
   }
   /// Of the systems that are tried; of others the first pass of `passes`, which solves `second`.

@@ -92,7 +92,7 @@ class Truncated {
           return m_segmented.solve(exec, problem);
       }
       solve_each_in_windows(exec, m_windows, m_samples, m_segmented.passes(), problem, second,
-                            refused);
+                            refused, m_segmented.passes().takes_two_turns(exec));
     }
   }
   /// Without windows.

@@ -76,13 +76,43 @@ struct PutFirst {
   }
 };
 
+/// The first pass of one system behind windows, where they are not tried, which has been known
+/// since before they began, or do not solve it, which is when they have ended.
+template <class Reduce>
+struct ReduceBehindWindows {
+  Reduce reduce;
+  const std::int32_t *is_tried, *is_refused;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    const volatile std::int32_t &tried = *is_tried,
+                                &refused = *is_refused;  // see `KernelIfDecided`
+    if (tried != 0) {
+      wait_for_kernels_before();
+      if (refused == 0) return;
+    }
+    reduce(member);
+  }
+};
+struct BehindWindows {
+  static constexpr bool overlaps = true, waits_first = false;
+  const std::int32_t *is_tried, *is_refused;
+
+  template <class Reduce>
+  ReduceBehindWindows<Reduce> teams(const Reduce& reduce, int) const {
+    return {reduce, is_tried, is_refused};
+  }
+  int league(int teams) const { return teams; }
+};
+
 /// `samples`: so many rows of a system by itself are looked at, some of each of many, and those
 /// whose rows do not look as if windows would do are not tried; 0: all are. `second`: the same
 /// systems for `passes`, which solves those that windows do not; its storage begins with the lists.
+/// `in_turn`: windows of one system and its first pass by two kernels, not by one for either.
 template <class T, class Exec, class Passes>
 void solve_each_in_windows(const Exec& exec, const DeviceWindows<T>& windows, std::int64_t samples,
                            const Passes& passes, const Problem<T>& problem, Problem<T> second,
-                           Wanted* listed) {
+                           Wanted* listed, bool in_turn) {
   const std::int64_t systems = problem.count();
   const auto lists = WindowLists::at(second.storage, systems, listed);
   const Refusals& refused = lists.refused;
@@ -106,8 +136,14 @@ void solve_each_in_windows(const Exec& exec, const DeviceWindows<T>& windows, st
     windows.launch(exec, problem, refused);
     return passes.solve(exec, second, of_listed);
   }
-  windows.launch_or_reduce(exec, problem, lists.is_tried, refused, passes, second);
   const OnlyDecided of_refused{refused.is_refused, systems};
+  if (systems == 1 && in_turn) {
+    windows.launch(exec, problem, refused, lists.is_tried);
+    passes.reduce(exec, second, BehindWindows{lists.is_tried, refused.is_refused});
+    passes.solve_reduced(exec, second, of_refused);
+    return passes.substitute(exec, second, of_refused);
+  }
+  windows.launch_or_reduce(exec, problem, lists.is_tried, refused, passes, second);
   if (systems == 1 && passes.can_reduce_and_solve_reduced()) {
     // one kernel: another that finds nothing to do would take 5 us
     passes.reduce_and_solve_reduced(exec, second, lists.is_tried, refused.is_refused, of_refused);
