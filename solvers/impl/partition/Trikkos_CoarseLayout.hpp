@@ -25,7 +25,9 @@ struct CoarseTree {
   static constexpr int each = 2, threads = W == 1 ? lanes / each : 64;
   static constexpr int most_bytes = 40 * 1024;  // of scratch
   /// Segments in scratch of a team for so many: with W > 1 all of the tree, an odd number.
-  static constexpr int slots(int wide) { return W == 1 ? wide / each : 2 * wide + 1; }
+  static KOKKOS_FORCEINLINE_FUNCTION constexpr int slots(int wide) {
+    return W == 1 ? wide / each : 2 * wide + 1;
+  }
   static_assert(slots(lanes) * Segment<T, W>::words * sizeof(T) < most_bytes);
   /// So many are one group, if these are all: one team goes up with them, and down again.
   static constexpr int most_alone = [] {
