@@ -124,9 +124,9 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_finite(const Segment<V, W>& s) {
 /// the unknowns where they meet and (v, x_next) of the right one; and the 2W unknowns where they
 /// meet, eliminated.
 ///
-/// By `Threads` threads, each of which has some of the columns that the rotations do not
-/// depend on: of the 2W outside, and of the last 2W, those with its number, and so on. All else is
-/// in all of them, and the same.
+/// By so many `Threads`, each of which has some of the columns that rotations do not depend on: of
+/// the 2W outside, and of the last 2W, that with its number and every `Threads`-th behind. All else
+/// each of them has, and the same.
 template <class V, int W, int Threads = 1>
 class MeetingRows {
   static constexpr int half = 2 * W, each = half / Threads;
