@@ -103,57 +103,7 @@ struct DescendInTeams {
   }
 };
 
-/// The nodes on the way from the root to a segment. Which they are does not depend on values.
-template <class T>
-class CoarsePath {
-  using Node = MergeNode<T>;
-
- public:
-  KOKKOS_FORCEINLINE_FUNCTION CoarsePath(const TeamLayout& layout, const T* work,
-                                         std::int64_t segment)
-      : m_layout(layout), m_work(work), m_segment(segment), m_level(layout.levels) {
-    enter_level();
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_done() const { return m_level < 0; }
-  /// Whether the way goes to the right from here.
-  KOKKOS_FORCEINLINE_FUNCTION bool turns_right() const { return (m_leaf & m_half) != 0; }
-  KOKKOS_FORCEINLINE_FUNCTION Node node() const {
-    Node r;
-    const T* at = m_nodes + CoarseTree<T, 1>::node_word(m_slot, 0, m_wide);
-    TRIKKOS_UNROLL(Node::words)
-    for (int k = 0; k < Node::words; ++k, at += m_wide) r.g[k] = *at;
-    return r;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void step() {
-    m_slot = child_slot(m_slot, 1, turns_right());
-    m_half /= 2;
-    if (m_half == 0) enter_level();
-  }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION void enter_level() {
-    constexpr int lanes = CoarseTree<T, 1>::lanes;
-    if (--m_level < 0) return;
-    std::int64_t at = m_segment;
-    for (int k = 0; k < m_level; ++k) at /= lanes;
-    const std::int64_t group = m_layout.levels > 1 ? at / lanes : 0;  // an only one may be wider
-    const CoarseLevel& level = m_layout.level[m_level];
-    m_leaf = static_cast<int>(at - group * lanes);
-    m_wide = level.lanes;
-    m_nodes = m_work + level.node_offset + group * lanes * Node::words;
-    m_slot = 1;
-    m_half = m_wide / 2;
-  }
-
-  const TeamLayout& m_layout;
-  const T* m_work;
-  std::int64_t m_segment;
-  int m_level;
-  const T* m_nodes = nullptr;
-  int m_leaf = 0, m_wide = 0, m_slot = 0, m_half = 0;
-};
-
-/// The way down, each thread by itself. It reads a node while it goes on from the one before.
+/// The way down an only group, however wide it is, each thread by itself.
 template <class T>
 struct DescendCoarse {
   T* work;
@@ -162,19 +112,14 @@ struct DescendCoarse {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t index) const {
     const auto [system, i] = split_index(index, layout.segments);
     T* const mine = work + system * layout.words;
-    T* const out = mine + layout.bounds_offset;
-    auto b = OuterBounds<T, 1>{out, layout.segments}.get();
-    CoarsePath<T> path(layout, mine, i);
-    MergeNode<T> next = path.node();
-    TRIKKOS_UNROLL(1)
-    while (!path.is_done()) {
-      const MergeNode<T> node = next;
-      const bool right = path.turns_right();
-      path.step();
-      if (!path.is_done()) next = path.node();
-      descend(b, node, right);
-    }
-    put_inner_bounds<T, 1>(out, i, layout.segments, b);
+    T* const bounds = mine + layout.bounds_offset;
+    const T* const nodes = mine + layout.level[0].node_offset;
+    const int wide = layout.level[0].lanes;
+    auto b = OuterBounds<T, 1>{bounds, layout.segments}.get();
+    descend_tree(b, 1, wide / 2, static_cast<int>(i), [&](int slot, int k) {
+      return nodes[CoarseTree<T, 1>::node_word(slot, k, wide)];
+    });
+    put_inner_bounds<T, 1>(bounds, i, layout.segments, b);
   }
 };
 

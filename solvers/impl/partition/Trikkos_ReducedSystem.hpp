@@ -33,7 +33,7 @@ struct KeepNodes {
   KOKKOS_FORCEINLINE_FUNCTION StoredNode<T> node(int slot) const requires(W > 1) {
     return {nodes + Tree::node_word(slot, 0, wide), Tree::node_word(0, 1, wide)};
   }
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(int slot, const Node& node) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int slot, const Node& node) const requires(W == 1) {
     TRIKKOS_UNROLL(Node::words)
     for (int k = 0; k < Node::words; ++k) nodes[Tree::node_word(slot, k, wide)] = node.g[k];
   }

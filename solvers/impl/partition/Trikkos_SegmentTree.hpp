@@ -111,10 +111,9 @@ struct Unwatched {
 /// Merges segments in pairs, `levels` times, in scratch that has a slot of as many words as a node
 /// for each, `word(slot, k)`: slots [0, h) hold the h segments of a level, slots [h, 2h) the nodes
 /// of the merges that made them (a heap). The first of them are there, behind a barrier; half as
-/// many threads as these merge. `keep(slot, node)` stores a node, or `keep.node(slot)` is where it
-/// lies, in other memory than the slots; `check(h, pair, left, right, merged, node)` sees every
-/// merge, some more than once. Returns segment t to the threads t < lanes >> levels, and `s` where
-/// nothing is merged.
+/// many threads as these merge. `keep(slot, node)` stores a node;
+/// `check(h, pair, left, right, merged, node)` sees every merge, some more than once. Returns
+/// segment t to the threads t < lanes >> levels, and `s` where nothing is merged.
 ///
 /// Neighbours are `apart` slots from each other, a power of two: as many trees are interleaved.
 /// \tparam by_warp  whether a warp has a loop of its own where it suffices; two loops cost more
@@ -125,31 +124,22 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_slots(const Member& member, cons
                                                       int lanes, int levels, Segment<T, W> s,
                                                       const Keep& keep, int apart = 1,
                                                       const Check& check = {}) {
-  constexpr bool keeps_at_once = requires(const Keep& k) { k.node(0); };
   const int t = member.team_rank(), alone = threads_of_warp<Member>();
   const int last = lanes >> levels > 0 ? lanes >> levels : 1;
   int h = lanes / 2;
   const auto merge_pairs = [&](int pair, bool merges, const auto& barrier) {
     const int first = child_slot(pair, apart, false);
-    const auto merge_to = [&](auto& node) {
+    MergeNode<T, W> node;
+    if (merges) {
       const Segment<T, W> left = get_segment<T, W>(word, first),
                           right = get_segment<T, W>(word, first + apart);
       s = merge(left, right, node);
       check(h, pair, left, right, s, node);
-    };
-    if constexpr (keeps_at_once) {
-      auto node = keep.node(h + pair);
-      if (merges) merge_to(node);
-      barrier();
-      if (t < h) put_segment(word, t, s);
-    } else {
-      MergeNode<T, W> node;
-      if (merges) merge_to(node);
-      barrier();
-      if (t < h) {
-        put_segment(word, t, s);
-        keep(h + t, node);
-      }
+    }
+    barrier();
+    if (t < h) {
+      put_segment(word, t, s);
+      keep(h + t, node);
     }
     barrier();
   };
@@ -195,9 +185,9 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const
 }
 
 /// The same to the root, for W > 1, by 2W threads a merge, of which each has some columns
-/// (`MeetingRows`): fewer are idle, and have more registers than they want. Slots as nodes, with
-/// room for segments: those to be merged are in [lanes, 2 lanes), behind a barrier, and the root is
-/// in slot 1, also behind one.
+/// (`MeetingRows`): fewer are idle, and fewer registers are wanted. Slots hold segments as a heap:
+/// those to be merged are in [lanes, 2 lanes), behind a barrier, and the root is in slot 1, also
+/// behind one. Nodes lie in other memory, `keep.node(slot)`.
 template <class T, int W, class Member, class Slots, class Keep, class Check = Unwatched>
 KOKKOS_FORCEINLINE_FUNCTION void merge_by_columns(const Member& member, const Slots& word,
                                                   int lanes, const Keep& keep,

@@ -117,7 +117,7 @@ struct ReduceTiles {
     Staging<Member> staging(member, staged.scratch + scratch_words(shape));
     staged.load(member, staging, problem, system, in_bulk);
     let_next_begin(member);
-    wait_for_kernels_before(member);
+    wait_for_kernels_before(member);  // of one behind windows
     if (problem.resets && member.league_rank() == 0 && t == 0) problem.diagnosis.reset();
     const int systems = staged.systems(problem, system);
     T* const work = problem.storage + system * layout.words;
