@@ -79,9 +79,13 @@ struct Arrivals {
 /// Where the segments of one stage lie: those that leave the tiles, what a stage of runs makes of
 /// them, and so on up to those that the tree begins with.
 struct StageOfSegments {
-  std::int64_t segments = 0, segment_offset = 0;
-  std::int64_t node_offset = 0;  // of the merges in its runs, if it has any
-  std::int64_t bounds_offset = 0;
+  std::int64_t segments = 0, segment_offset = 0, bounds_offset = 0;
+  std::int64_t runs = 0;  // that they make, if there is a stage behind
+
+  /// Where segment i lies among them: those of all runs that come first, those that come second...
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(std::int64_t i) const {
+    return runs == 0 ? i : i % segment_run * runs + i / segment_run;
+  }
 };
 
 /// How many came before. Who comes later sees what was written before.
@@ -142,10 +146,9 @@ struct TeamLayout {
     tiles = (n + tile_rows - 1) / tile_rows;
     segments = tiles * segments_in_tile;
     for (int s = 0; s < stages; ++s) {
-      stage[s] = {segments, words, words + segment_words * segments};
-      words = stage[s].node_offset;
+      stage[s] = {segments, words, 0, segments / segment_run};
+      words += segment_words * segments;
       segments /= segment_run;
-      words += node_words * (segment_run - 1) * segments;
     }
     std::int64_t count = segments;
     do {

@@ -40,16 +40,22 @@ KOKKOS_INLINE_FUNCTION bool report_bad_row(const Diagnosis& diagnosis, const Equ
   return report_bad_row(diagnosis, probe == 0, zero, i);
 }
 
-/// Reports a merge of two finite segments that is not finite: one of the 2W unknowns that it
-/// eliminates, x(row - W) to x(row + W - 1), had no pivot. `word(k)` are those of its node.
+/// Reports that one of the 2W unknowns that a merge eliminates, x(row - W) to x(row + W - 1), had
+/// no pivot. `word(k)` are those of its node.
+template <class T, int W, class Word>
+KOKKOS_INLINE_FUNCTION void report_merge(const Diagnosis& diagnosis, const Word& word,
+                                         std::int64_t row) {
+  int first = 0;
+  while (first < 2 * W - 1 && finite_probe(word(MergeNode<T, W>::start(first))) == 0) ++first;
+  diagnosis.report_merge(row - W + first);
+}
+/// If the merge of two finite segments is not finite.
 template <class T, int W, class Word>
 KOKKOS_INLINE_FUNCTION void diagnose_merge(const Diagnosis& diagnosis, const Segment<T, W>& left,
                                            const Segment<T, W>& right, const Segment<T, W>& merged,
                                            const Word& word, std::int64_t row) {
   if (is_finite(merged) || !is_finite(left) || !is_finite(right)) return;
-  int first = 0;
-  while (first < 2 * W - 1 && finite_probe(word(MergeNode<T, W>::start(first))) == 0) ++first;
-  diagnosis.report_merge(row - W + first);
+  report_merge<T, W>(diagnosis, word, row);
 }
 
 /// Reports a root whose solution is not finite: as suspect, and as singular if the two rows were.

@@ -135,12 +135,14 @@ struct ReduceTiles {
       s = merge_tree(member, slots, shape.lanes(), shape.levels(), s, [](int, const Node&) {});
     }
     if (member.team_rank() >= shape.segments()) return;
+    const StageOfSegments& stage = layout.stage[0];
+    const std::int64_t segment = std::int64_t(tile) * shape.segments() + t,
+                       place = in_halves<W> ? stage.place(segment) : segment;
     TRIKKOS_UNROLL(K)
     for (int j = 0; j < K; ++j)
       if (j < systems)
-        SegmentArray<T, W>{work + j * layout.words + layout.stage[0].segment_offset,
-                           layout.stage[0].segments}
-            .put(std::int64_t(tile) * shape.segments() + t, segment_of_system(s, j));
+        SegmentArray<T, W>{work + j * layout.words + stage.segment_offset, stage.segments}.put(
+            place, segment_of_system(s, j));
   }
   static KOKKOS_INLINE_FUNCTION int scratch_words(const TileShape<T, Rows, W, K, How>& shape) {
     return shape.reduce_words();
