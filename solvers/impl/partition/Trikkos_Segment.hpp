@@ -149,9 +149,10 @@ struct MergeNode {
   static constexpr int words = W * (10 * W + 2 * systems_of<T> - 1);
   Coefficient<T> g[words];
 
-  /// Where the k-th of these unknowns, from left to right, begins.
-  static KOKKOS_FORCEINLINE_FUNCTION constexpr int start(int k) {
-    return (2 * W - 1 - k) * (4 * W + 1) + (2 * W - 1 - k) * (2 * W - 2 - k) / 2;
+  /// Where the k-th of these unknowns, from left to right, begins; `outside`: coefficients of
+  /// (x_prev, u), none once these are known.
+  static KOKKOS_FORCEINLINE_FUNCTION constexpr int start(int k, int outside = 2 * W) {
+    return (2 * W - 1 - k) * (2 * W + 1 + outside) + (2 * W - 1 - k) * (2 * W - 2 - k) / 2;
   }
   KOKKOS_FORCEINLINE_FUNCTION const Coefficient<T>& operator()(int k) const { return g[k]; }
   KOKKOS_FORCEINLINE_FUNCTION void put(int k, const T& v) { g[k] = v; }

@@ -27,18 +27,20 @@ struct StoredNode {
   KOKKOS_FORCEINLINE_FUNCTION void put(int k, const T& v) const { first[k * apart] = v; }
 };
 
-/// Runs of a stage, which threads merge from left to right. Their segments come to the scratch of a
-/// team, where nodes take the place of what is merged. So it is on the way down, too: to merge once
-/// more moves fewer words than to write all nodes and to read them.
+/// Runs of a stage, a thread each, which merges their segments from left to right: the first one in
+/// registers, the others come to the scratch of a team.
+///
+/// So it is on the way down, too, once x_prev and u of a run are known: to merge once more, without
+/// their columns, moves fewer words than to write nodes and to read them.
 template <class T, int W>
 struct StageOfRuns {
-  static constexpr int threads = sizeof(T) > 8 ? 16 : 32, row_bytes = threads * sizeof(T);
-  static constexpr int segment_words = Segment<T, W>::words, node_words = MergeNode<T, W>::words;
+  static constexpr int threads = sizeof(T) > 8 ? 16 : 32;
+  /// So many warps, for each of which there is room in scratch.
+  static constexpr int registers_for = 9 * 32;
+  static constexpr int segment_words = Segment<T, W>::words;
   /// In scratch, of a thread; each of them beside those of the other threads.
-  static constexpr int words = (segment_run - 1) * node_words;
-  static_assert(segment_run * segment_words <= words);
-  static_assert(words - node_words <= (segment_run - 1) * segment_words);  // the last one is whole
-  static_assert(threads * words * sizeof(T) < 40 * 1024);
+  static constexpr int words = (segment_run - 1) * segment_words;
+  static_assert(threads * words * sizeof(T) < 24 * 1024);
 
   T* work;  // [systems][layout.words]
   TeamLayout layout;
@@ -66,11 +68,19 @@ struct StageOfRuns {
     std::int64_t system, number;
     T* scratch;
 
-    KOKKOS_FORCEINLINE_FUNCTION StoredNode<T> node(int i) const {
-      return {scratch + (i - 1) * node_words * threads, threads};
+    /// That with the number i > 0.
+    KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> segment(int i) const {
+      Segment<T, W> s;
+      TRIKKOS_UNROLL(segment_words)
+      for (int k = 0; k < segment_words; ++k)
+        s.w[k] = scratch[((i - 1) * segment_words + k) * threads];
+      return s;
     }
-    KOKKOS_FORCEINLINE_FUNCTION T& word(int i, int k) const {
-      return scratch[(i * segment_words + k) * threads];
+    /// Of the merge with that, in the place of what is merged.
+    KOKKOS_FORCEINLINE_FUNCTION StoredNode<T> folded_node(int i) const {
+      constexpr int words = MergeNode<T, W>::start(-1, 0);
+      static_assert(words <= segment_words);
+      return {scratch + (i - 1) * words * threads, threads};
     }
   };
   template <class Member>
@@ -81,7 +91,10 @@ struct StageOfRuns {
     const auto [system, number] = split_index(r < count ? r : count - 1, runs());
     return {r < count, system, number, team_scratch<T, staging_alignment>(member) + t};
   }
-  /// All threads call it; their segments are there when it returns.
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> first_of(const Run& run) const {
+    return segments(run.system, stage).get(run.number);
+  }
+  /// The others to scratch, where they are when it returns. All threads call it.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void load(const Member& member) const {
     T* const scratch = team_scratch<T, staging_alignment>(member);
@@ -93,36 +106,33 @@ struct StageOfRuns {
       const auto [system, run] = split_index(r, runs());
       const std::int64_t here = runs() - run < end - r ? runs() - run : end - r;
       const SegmentArray<T, W> from = segments(system, stage);
-      for (int i = 0; i < segment_run; ++i)
-        staging.template load<false, row_bytes>(Runs<const T>{
-            scratch + (i * segment_words * threads + (r - begin)), from.data + (i * runs() + run),
-            segment_words, static_cast<int>(here), threads, from.count});
+      for (int i = 1; i < segment_run; ++i)
+        staging.template load<true>(
+            Runs<const T>{scratch + ((i - 1) * segment_words * threads + (r - begin)),
+                          from.data + (i * runs() + run), segment_words, static_cast<int>(here),
+                          threads, from.count});
       r += here;
     }
     staging.wait();
   }
-  /// If it `is_watched`, the first merge of finite segments that is not finite is reported.
-  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge(const Run& run, bool is_watched = false,
-                                                  const Diagnosis& diagnosis = {},
-                                                  std::int64_t segment_rows = 0) const {
-    const auto get = [&](int i) {
-      Segment<T, W> s;
-      TRIKKOS_UNROLL(segment_words)
-      for (int k = 0; k < segment_words; ++k) s.w[k] = run.word(i, k);
-      return s;
-    };
-    Segment<T, W> s = get(0);
-    TRIKKOS_UNROLL(1)
-    for (int i = 1; i < segment_run; ++i) {
-      StoredNode<T> node = run.node(i);
-      const Segment<T, W> right = get(i);
-      const bool were_finite = is_watched && is_finite(s) && is_finite(right);
-      s = Impl::merge(s, right, node);
-      if (were_finite && !is_finite(s))
-        report_merge<T, W>(diagnosis.of(run.system, layout.n), node,
-                           (run.number * segment_run + i) * segment_rows);
-    }
-    return s;
+};
+
+/// Of the node of a merge only the right-hand sides, which tell whether there were pivots.
+template <class T, int W>
+struct NodeRhs {
+  T f[2 * W] = {};
+
+  KOKKOS_FORCEINLINE_FUNCTION void put(int k, const T& v) {
+    TRIKKOS_UNROLL(2 * W)
+    for (int t = 0; t < 2 * W; ++t)
+      if (k == MergeNode<T, W>::start(t)) f[t] = v;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(int k) const {
+    T v = f[0];
+    TRIKKOS_UNROLL(2 * W)
+    for (int t = 1; t < 2 * W; ++t)
+      if (k == MergeNode<T, W>::start(t)) v = f[t];
+    return v;
   }
 };
 
@@ -138,28 +148,33 @@ struct MergeRuns {
     let_next_begin(member);
     wait_for_kernels_before(member);
     const auto run = stage.run_of(member);
+    Segment<T, W> s = stage.first_of(run);
     stage.load(member);
     if (!run.is_any) return;
-    Segment<T, W> s;
     TRIKKOS_UNROLL(1)
-    for (int look = 0; look < 2; ++look) {  // for what is not finite, the second time
-      s = stage.merge(run, look == 1, diagnosis, segment_rows);
-      if (is_finite(s)) break;
-      restore(run);
+    for (int look = 0;; ++look) {
+      s = merge_all(run, s, look == 1);
+      if (is_finite(s) || look == 1) break;
+      s = stage.first_of(run);  // to be looked at, the second time
     }
     const int above = stage.stage + 1;
     stage.segments(run.system, above).put(stage.layout.stage[above].place(run.number), s);
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION void restore(const typename StageOfRuns<T, W>::Run& run) const {
-    const auto from = stage.segments(run.system, stage.stage);
+  KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_all(const typename StageOfRuns<T, W>::Run& run,
+                                                      Segment<T, W> s, bool is_watched) const {
     TRIKKOS_UNROLL(1)
-    for (int i = 0; i < segment_run; ++i) {
-      TRIKKOS_UNROLL(1)
-      for (int k = 0; k < stage.segment_words; ++k)
-        run.word(i, k) = from(i * stage.runs() + run.number, k);
+    for (int i = 1; i < segment_run; ++i) {
+      const Segment<T, W> right = run.segment(i);
+      const bool were_finite = is_watched && is_finite(s) && is_finite(right);
+      NodeRhs<T, W> node;
+      s = merge(s, right, node);
+      if (were_finite && !is_finite(s))
+        report_merge<T, W>(diagnosis.of(run.system, stage.layout.n), node,
+                           (run.number * segment_run + i) * segment_rows);
     }
+    return s;
   }
 };
 
@@ -173,12 +188,17 @@ struct SpreadRuns {
     let_next_begin(member);
     wait_for_kernels_before(member);
     const auto run = stage.run_of(member);
-    // before copies fill the way to memory
+    Segment<T, W> s = stage.first_of(run);
     auto b =
         OuterBounds<T, W>{stage.bounds(run.system, stage.stage + 1) + 2 * W * run.number, 1}.get();
     stage.load(member);
     if (!run.is_any) return;
-    stage.merge(run);
+    fold(s, b.x);
+    TRIKKOS_UNROLL(1)
+    for (int i = 1; i < segment_run; ++i) {
+      StoredNode<T> node = run.folded_node(i);
+      s = merge<true>(s, run.segment(i), node);
+    }
     T* const out = stage.bounds(run.system, stage.stage) + 2 * W * segment_run * run.number;
     const auto put = [&](int i, const T* x) {
       TRIKKOS_UNROLL(2 * W)
@@ -188,7 +208,7 @@ struct SpreadRuns {
     if (run.number == stage.runs() - 1) put(segment_run, b.x + 2 * W);
     TRIKKOS_UNROLL(1)
     for (int i = segment_run - 1; i > 0; --i) {
-      const MeetingPoint<T, W> met(b, run.node(i));
+      const MeetingPoint<T, W, true> met(b, run.folded_node(i));
       put(i, met.x);
       b = met.left(b);
     }
@@ -226,7 +246,7 @@ struct SegmentRuns {
               int s, const Kernel& kernel_of) const {
     if constexpr (W > 1) {
       const StageOfRuns<T, W> stage{work, layout, s, systems};
-      launch_teams<stage.threads>(exec, label, stage.league(), kernel_of(stage), gate);
+      launch_teams<stage.registers_for>(exec, label, stage.league(), kernel_of(stage), gate);
     }
   }
 };

@@ -127,12 +127,15 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_finite(const Segment<V, W>& s) {
 /// By so many `Threads`, each of which has some of the columns that rotations do not depend on: of
 /// the 2W outside, and of the last 2W, that with its number and every `Threads`-th behind. All else
 /// each of them has, and the same.
-template <class V, int W, int Threads = 1>
+///
+/// `Folded`: x_prev and u of the left one are known, and in its right-hand sides. Their columns and
+/// their words are not looked at; all else is the same, bit for bit.
+template <class V, int W, int Threads = 1, bool Folded = false>
 class MeetingRows {
-  static constexpr int half = 2 * W, each = half / Threads;
+  static constexpr int half = 2 * W, each = half / Threads, outside = Folded ? 0 : each;
   static_assert(half % Threads == 0);
   using S = Segment<V, W>;
-  using Rows = Staircase<V, 2 * half, each, half + each>;
+  using Rows = Staircase<V, 2 * half, outside, half + each>;
   static constexpr int rhs = Rows::rhs, window = Rows::window, last = window + half;
 
  public:
@@ -144,7 +147,7 @@ class MeetingRows {
     for (int i = 0; i < half; ++i) {
       V(&top)[Rows::columns] = m_rows.row[i];
       TRIKKOS_UNROLL(each)
-      for (int c = 0; c < each; ++c) top[c] = left(S::start(i) + number(c));
+      for (int c = 0; c < outside; ++c) top[c] = left(S::start(i) + number(c));
       top[rhs] = left(S::rhs(i));
       TRIKKOS_UNROLL(half)
       for (int j = 0; j <= i; ++j) top[window + j] = left(S::rhs(i) + 1 + j);
@@ -165,18 +168,17 @@ class MeetingRows {
     for_constants<0, half>([&](auto t) {
       m_rows.template eliminate<Scaled, t>(t == 0 ? half : 2 * half, least);
       const V(&pivot)[Rows::columns] = m_rows.row[2 * half - 1 - t];
-      constexpr int to = MergeNode<V, W>::start(t), inner = to + 1 + half,
-                    outer = inner + half - 1 - t;
+      constexpr int known = Folded ? 0 : half, to = MergeNode<V, W>::start(t, known),
+                    inner = to + 1 + known, outer = inner + half - 1 - t;
       if (m_thread == 0) {
         node.put(to, pivot[rhs]);
         TRIKKOS_UNROLL(half)
         for (int j = t + 1; j < half; ++j) node.put(inner + j - t - 1, pivot[window + j]);
       }
       TRIKKOS_UNROLL(each)
-      for (int c = 0; c < each; ++c) {
-        node.put(to + 1 + number(c), pivot[c]);
-        node.put(outer + number(c), pivot[last + c]);
-      }
+      for (int c = 0; c < outside; ++c) node.put(to + 1 + number(c), pivot[c]);
+      TRIKKOS_UNROLL(each)
+      for (int c = 0; c < each; ++c) node.put(outer + number(c), pivot[last + c]);
     });
     return least;
   }
@@ -187,7 +189,7 @@ class MeetingRows {
     for (int i = 0; i < half; ++i) {
       const V(&from)[Rows::columns] = m_rows.row[i];
       TRIKKOS_UNROLL(each)
-      for (int c = 0; c < each; ++c) put(S::start(i) + number(c), from[c]);
+      for (int c = 0; c < outside; ++c) put(S::start(i) + number(c), from[c]);
       if (m_thread == 0) put(S::rhs(i), from[rhs]);
       TRIKKOS_UNROLL(each)
       for (int c = 0; c < each && c <= i; ++c)
@@ -207,47 +209,63 @@ class MeetingRows {
   Rows m_rows;
   int m_thread;
 };
-template <bool Scaled, class V, int W, class Node>
-KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge_rows(const Segment<V, W>& left,
-                                                     const Segment<V, W>& right, Node& node,
-                                                     Real<V>& least) {
-  MeetingRows<V, W> rows([&](int k) { return left.w[k]; }, [&](int k) { return right.w[k]; });
+/// `Folded`: as above.
+template <bool Scaled, bool Folded = false, class V, int W, class Node>
+requires(W > 1) KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge_rows(const Segment<V, W>& left,
+                                                                     const Segment<V, W>& right,
+                                                                     Node& node, Real<V>& least) {
+  MeetingRows<V, W, 1, Folded> rows([&](int k) { return left.w[k]; },
+                                    [&](int k) { return right.w[k]; });
   least = rows.template eliminate<Scaled>(node);
   Segment<V, W> s;
   rows.put_segment([&](int k, const V& v) { s.w[k] = v; });
   return s;
 }
 /// On a device always scaled: registers have no room for what would be merged once more.
-template <class V, int W, class Node>
-KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge(const Segment<V, W>& left,
-                                                const Segment<V, W>& right, Node& node) {
+template <bool Folded = false, class V, int W, class Node>
+requires(W > 1)
+    KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> merge(const Segment<V, W>& left,
+                                                    const Segment<V, W>& right, Node& node) {
   Real<V> least;
-  KOKKOS_IF_ON_HOST((const Segment<V, W> merged = merge_rows<false>(left, right, node, least);
-                     if (is_safe(least)) return merged;))
-  return merge_rows<true>(left, right, node, least);
+  KOKKOS_IF_ON_HOST(
+      (const Segment<V, W> merged = merge_rows<false, Folded>(left, right, node, least);
+       if (is_safe(least)) return merged;))
+  return merge_rows<true, Folded>(left, right, node, least);
+}
+/// What the unknowns outside, once they are known, add to the right-hand sides.
+template <class V, int W>
+KOKKOS_FORCEINLINE_FUNCTION void fold(Segment<V, W>& s, const V* outer) {
+  using S = Segment<V, W>;
+  TRIKKOS_UNROLL(2 * W)
+  for (int i = 0; i < 2 * W; ++i) {
+    V& f = s.w[S::rhs(i)];
+    TRIKKOS_UNROLL(2 * W)
+    for (int j = 0; j < 2 * W; ++j) f = fused(-s.w[S::start(i) + j], outer[j], f);
+  }
 }
 
-/// The unknowns where two segments met, `x`, from left to right.
-template <class V, int W>
+/// The unknowns where two segments met, `x`, from left to right. `Folded`: of those around them,
+/// only what is on the right.
+template <class V, int W, bool Folded = false>
 struct MeetingPoint {
-  V x[2 * W];
+  static constexpr int half = 2 * W, outside = Folded ? 0 : half;
+  V x[half];
 
   /// First what does not wait for other unknowns: 2W sums side by side.
   template <class Words>
   KOKKOS_FORCEINLINE_FUNCTION MeetingPoint(const Bounds<V, W>& b, const Words& g) {
-    constexpr int half = 2 * W;
     TRIKKOS_UNROLL(half)
     for (int k = 0; k < half; ++k) {
-      const int left = MergeNode<V, W>::start(k) + 1, right = left + 2 * half - 1 - k;
+      const int left = start(k) + 1, right = left + outside + half - 1 - k;
       x[k] = g(left - 1);
       TRIKKOS_UNROLL(half)
-      for (int j = 0; j < half; ++j) x[k] = fused(-g(left + j), b.x[j], x[k]);
+      for (int j = 0; j < outside; ++j) x[k] = fused(-g(left + j), b.x[j], x[k]);
       TRIKKOS_UNROLL(half)
       for (int j = 0; j < half; ++j) x[k] = fused(-g(right + j), b.x[half + j], x[k]);
     }
     TRIKKOS_UNROLL(half)
     for (int k = half - 2; k >= 0; --k) {
-      const int inner = MergeNode<V, W>::start(k) + 1 + half;
+      const int inner = start(k) + 1 + outside;
       TRIKKOS_UNROLL(half)
       for (int j = k + 1; j < half; ++j) x[k] = fused(-g(inner + j - k - 1), x[j], x[k]);
     }
@@ -264,6 +282,11 @@ struct MeetingPoint {
     TRIKKOS_UNROLL(2 * W)
     for (int j = 0; j < 2 * W; ++j) r.x[j] = x[j];
     return r;
+  }
+
+ private:
+  static KOKKOS_FORCEINLINE_FUNCTION constexpr int start(int k) {
+    return MergeNode<V, W>::start(k, outside);
   }
 };
 template <class V, int W, class Words>

@@ -104,15 +104,13 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<V, W> segment_of(const CarriedRows<V, W, 2 *
 }
 /// The same of a segment, once x_prev and u are known.
 template <class V, int W>
-KOKKOS_FORCEINLINE_FUNCTION CarriedRows<V, W, 0> folded(const Segment<V, W>& s, const V* outer) {
+KOKKOS_FORCEINLINE_FUNCTION CarriedRows<V, W, 0> folded(Segment<V, W> s, const V* outer) {
   using S = Segment<V, W>;
+  fold(s, outer);
   CarriedRows<V, W, 0> rows;
   TRIKKOS_UNROLL(2 * W)
   for (int i = 0; i < 2 * W; ++i) {
-    V f = s.w[S::rhs(i)];
-    TRIKKOS_UNROLL(2 * W)
-    for (int j = 0; j < 2 * W; ++j) f = fused(-s.w[S::start(i) + j], outer[j], f);
-    rows.row[i][rows.rhs] = f;
+    rows.row[i][rows.rhs] = s.w[S::rhs(i)];
     TRIKKOS_UNROLL(2 * W)
     for (int j = 0; j <= i; ++j) rows.row[i][rows.window + j] = s.w[S::rhs(i) + 1 + j];
   }
