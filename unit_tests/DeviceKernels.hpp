@@ -133,15 +133,17 @@ Answer solve_with(const Solver& solver, const HostSystem<W>& A, int stride = 1) 
 }
 
 /// What became of many systems, those that are left to a second kernel included.
-struct Answers {
-  std::vector<std::vector<T>> x;
-  std::vector<T> marked;
+template <class U>
+struct AnswersIn {
+  std::vector<std::vector<U>> x;
+  std::vector<U> marked;
   bool any_left;
   Trikkos::Status status;
 };
-/// Systems of one size on the device, x in the place of b, or not: row i of the k-th at
-/// i step + k next, `offset` words after a multiple of 16 bytes.
-template <int W>
+using Answers = AnswersIn<T>;
+/// Systems of one size on the device, as numbers U, x in the place of b, or not: row i of the k-th
+/// at i step + k next, `offset` words after a multiple of 16 bytes.
+template <int W, class U = T>
 class ManyOnDevice {
  public:
   ManyOnDevice(const std::vector<HostSystem<W>>& systems, int step, int next, int offset = 0)
@@ -151,19 +153,19 @@ class ManyOnDevice {
         m_next(next),
         m_offset(offset) {
     const auto pack = [&](const auto& vector_of) {
-      std::vector<T> all(place(m_count, m_n), std::nanf(""));
+      std::vector<U> all(place(m_count, m_n), U(std::nanf("")));
       for (int k = 0; k < m_count; ++k)
         for (int i = 0; i < m_n; ++i) all[place(k, i)] = vector_of(systems[k])[i];
-      return on_device<T, Exec>(all);
+      return on_device<U, Exec>(all);
     };
     for (int j = 0; j <= 2 * W; ++j)
       m_band[j] = pack([&](const HostSystem<W>& s) -> auto& { return s.band[j]; });
     m_x = pack([](const HostSystem<W>& s) -> auto& { return s.b; });
     m_b = pack([](const HostSystem<W>& s) -> auto& { return s.b; });
   }
-  Impl::Problem<T, W> problem(bool in_place = true) const {
-    Impl::Problem<T, W> r{};
-    r.A = Impl::Systems<T, W>({}, m_count);
+  Impl::Problem<U, W> problem(bool in_place = true) const {
+    Impl::Problem<U, W> r{};
+    r.A = Impl::Systems<U, W>({}, m_count);
     r.A.first.n = m_n;
     for (int j = 0; j <= 2 * W; ++j) {
       r.A.first.band[j] = {m_band[j].data() + m_offset, m_step};
@@ -175,19 +177,19 @@ class ManyOnDevice {
     r.resets = true;
     return r;
   }
-  Impl::Marks<T> marks() const { return {m_marked.data(), m_any.data()}; }
-  Answers answers() const {
+  Impl::Marks<U> marks() const { return {m_marked.data(), m_any.data()}; }
+  AnswersIn<U> answers() const {
     Exec().fence("Test::DeviceKernels: many systems");
-    Answers r{{},
-              to_vector(m_marked),
-              to_vector(m_any)[0].is_raised(),
-              Impl::decode(to_vector(m_report).data(), m_n)};
+    AnswersIn<U> r{{},
+                   to_vector(m_marked),
+                   to_vector(m_any)[0].is_raised(),
+                   Impl::decode(to_vector(m_report).data(), m_n)};
     const auto found = to_vector(m_x);
     for (int k = 0; k < m_count; ++k) {
       r.x.emplace_back(m_n);
       for (int i = 0; i < m_n; ++i) r.x[k][i] = found[place(k, i)];
     }
-    EXPECT_EQ(std::count(r.marked.begin(), r.marked.end(), T(1)) > 0, r.any_left);
+    EXPECT_EQ(std::count(r.marked.begin(), r.marked.end(), U(1)) > 0, r.any_left);
     return r;
   }
 
@@ -197,7 +199,7 @@ class ManyOnDevice {
   }
 
   int m_count, m_n, m_step, m_next, m_offset;
-  Kokkos::View<T*, Exec> m_band[2 * W + 1], m_b, m_x, m_marked{"marked", std::size_t(m_count)};
+  Kokkos::View<U*, Exec> m_band[2 * W + 1], m_b, m_x, m_marked{"marked", std::size_t(m_count)};
   Kokkos::View<Impl::Wanted*, Exec> m_any{"any", 1};
   Kokkos::View<std::int64_t*, Exec> m_report{"report", Impl::Diagnosis::words};
 };

@@ -58,6 +58,15 @@ void expect_bits_of_contiguous(Layout layout, std::int64_t count, std::int64_t n
   EXPECT_EQ(solved(layout, true), expected);
 }
 
+template <class T>
+struct AddToEach {
+  Array<T> to;
+  T number;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t k, std::int64_t i) const {
+    to(k, i) += number;
+  }
+};
+
 TEST(TEST_CATEGORY, interleaved_has_the_bits_of_contiguous) {
   const TEST_EXECSPACE exec;
   // of a host's threads each has some times as many as take turns, and the last one some that do
@@ -259,6 +268,61 @@ TEST(TEST_CATEGORY, interleaved_bad_systems_spoil_only_themselves) {
 TEST(TEST_CATEGORY, contiguous_bad_systems_spoil_only_themselves) {
   bad_systems_spoil_only_themselves(Layout::right, 100);
   bad_systems_spoil_only_themselves(Layout::right, 8200);
+}
+
+/// Five diagonals, so many systems that a device takes them in chunks: however they lie, those that
+/// need no pivoting are solved, and another one is named and spoils only itself.
+template <class T>
+void thomas_solves_many(std::int64_t count, std::int64_t n) {
+  SCOPED_TRACE(std::to_string(count) + " systems of " + std::to_string(n));
+  using Trikkos::Status;
+  const TEST_EXECSPACE exec;
+  const auto thomas = Options{}.algorithm(Trikkos::Algorithm::thomas);
+  const std::int64_t left = 2000, bad = 3001;
+  std::vector<T> first;
+  for (const Layout layout : {Layout::left, Layout::odd_left, Layout::right, Layout::odd_right}) {
+    SCOPED_TRACE("layout " + std::to_string(static_cast<int>(layout)));
+    auto A = random_matrix<T, 2>(layout, count, n, Boundary::open);
+    const Array<T> diag = A.diag, b = random_vectors<T>(layout, count, n),
+                   x = Many::make_array<T>(layout, count, n);
+    Kokkos::parallel_for(
+        "Test::make_dominant",
+        Kokkos::MDRangePolicy<TEST_EXECSPACE, Kokkos::Rank<2>>(exec, {0, 0}, {count, n}),
+        AddToEach<T>{diag, T(5)});
+    EXPECT_TRUE(Trikkos::solve(exec, A, b, x, thomas).ok());
+    EXPECT_LE(Trikkos::backward_error(exec, A, x, b),
+              8 * Kokkos::Experimental::epsilon_v<Trikkos::Impl::Real<T>>);
+    const auto good = numbers(x);
+    if (layout == Layout::left) first = good;
+    if (layout == Layout::odd_left) EXPECT_EQ(good, first);
+
+    const auto expect = [&](std::int64_t system, Status::Reason reason) {
+      const Status status = Trikkos::solve(exec, A, b, x, thomas);
+      EXPECT_EQ(status.reason, reason) << status.why();
+      EXPECT_EQ(status.system, system);
+      const auto now = numbers(x);
+      for (std::int64_t k = 0; k < count; ++k)
+        if (k != left && k != bad) {
+          for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(now[k * n + i], good[k * n + i]) << k;
+        }
+    };
+    Kokkos::deep_copy(Kokkos::subview(diag, left, 0), T(1e-12));
+    Kokkos::deep_copy(Kokkos::subview(A.lower, left, 1), T(1));
+    expect(left, Status::Reason::unstable);
+    Kokkos::deep_copy(Kokkos::subview(diag, left, 0), T(6));
+    Kokkos::deep_copy(Kokkos::subview(A.upper, bad, n / 2),
+                      std::numeric_limits<Trikkos::Impl::Real<T>>::infinity());
+    expect(bad, Status::Reason::not_finite);
+  }
+}
+TEST(TEST_CATEGORY, thomas_solves_many_pentadiagonal_systems) {
+  for (const std::int64_t n : {3, 40, 100, 300}) {
+    if (n == 300 && Trikkos::Impl::is_host_v<TEST_EXECSPACE>) break;  // like 100 there
+    thomas_solves_many<double>(4098, n);
+  }
+  thomas_solves_many<double>(4099, 40);
+  thomas_solves_many<float>(4099, 70);
+  thomas_solves_many<Kokkos::complex<double>>(4097, 60);
 }
 
 }  // namespace Test::Interleaved

@@ -52,11 +52,14 @@ class FromCheckpoints {
 };
 
 /// Without pivoting, and in a stable way what that leaves, as in a call.
-template <int W = 2>
+template <int W = 2, bool Interleaved = false>
 class Watched {
+  using Shape = Impl::OnChipShape<T, W>;
+
  public:
   Watched(const Impl::Shape& shape, const Trikkos::Options& options)
-      : m_shape(Impl::OnChipShape<T, W>::chunks(shape.n, Impl::scratch_limit)),
+      : m_shape(Interleaved ? Shape::interleaved_chunks(shape.n, Impl::scratch_limit)
+                            : Shape::chunks(shape.n, Impl::scratch_limit)),
         m_safe(shape, options) {
     m_shape.lanes = m_shape.partitions();  // one system a team: a host's has little scratch
   }
@@ -71,7 +74,7 @@ class Watched {
         "Test::solve_dissected",
         Kokkos::TeamPolicy<Exec>(exec, 1, m_shape.lanes)
             .set_scratch_size(0, Kokkos::PerTeam(m_shape.scratch_bytes())),
-        Impl::SolveDissected<T, Impl::Systems<T, W>>{
+        Impl::SolveDissected<T, Impl::Systems<T, W>, Interleaved>{
             {problem, m_shape, Impl::SystemTiles(1, m_shape.systems()), false}, marks});
     m_left = to_vector(count)[0].is_raised();
     EXPECT_EQ(m_left, to_vector(marked)[0] == 1);
@@ -81,7 +84,7 @@ class Watched {
   bool left() const { return m_left; }
 
  private:
-  Impl::OnChipShape<T, W> m_shape;
+  Shape m_shape;
   Impl::DeviceSystems<T, Exec, Impl::CarryOf<W>> m_safe;
   mutable bool m_left = false;
 };
@@ -153,7 +156,89 @@ TEST(TEST_CATEGORY, wide_kernels_watched_withstand_the_breaker) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
   for (const int n : {17, 36}) {
     expect_unbroken<Watched<>, 2>(n);
+    expect_unbroken<Watched<2, true>, 2>(n);
     expect_unbroken<Watched<1>, 1>(n);  // tried even if it does not look dominant
+  }
+}
+
+/// Two of them, or so many as are given, in a team: a host's has little scratch.
+template <class U = T>
+AnswersIn<U> solve_interleaved(const std::vector<HostSystem<2>>& systems, int step, int offset = 0,
+                               int in_team = 2) {
+  const ManyOnDevice<2, U> many(systems, step, 1, offset);
+  const auto problem = many.problem();
+  const auto run = [&]<bool InStep>(std::bool_constant<InStep>) {
+    auto shape = Impl::OnChipShape<U, 2>::interleaved_chunks(problem.n(), Impl::scratch_limit);
+    shape.lanes = in_team << shape.levels;
+    if (InStep) shape = shape.with_step_of_rows();
+    const Impl::SystemTiles tiles(problem.slab(), in_team);
+    Kokkos::parallel_for("Test::reset", Kokkos::RangePolicy<Exec>(0, 1),
+                         Impl::ResetWanted{problem.diagnosis, true, many.marks().any});
+    Kokkos::parallel_for(
+        "Test::solve_interleaved",
+        Kokkos::TeamPolicy<Exec>(static_cast<int>(tiles.count(problem.count())), shape.lanes)
+            .set_scratch_size(0, Kokkos::PerTeam(shape.scratch_bytes())),
+        Impl::SolveDissected<U, Impl::Systems<U, 2>, true, InStep>{
+            {problem, shape, tiles, Impl::can_load_in_bulk<true, Impl::staging_alignment>(problem)},
+            many.marks()});
+  };
+  EXPECT_EQ(Impl::are_rows_to_be_in_step(problem), sizeof(U) == 8 && step % 2 != 0 && offset == 0);
+  if (sizeof(U) == 8 && Impl::are_rows_to_be_in_step(problem))
+    run(std::true_type());
+  else
+    run(std::false_type());
+  return many.answers();
+}
+// However their rows are copied, each system has the bits that it has alone, and what grows is
+// marked and left as it is.
+TEST(TEST_CATEGORY, wide_kernels_of_interleaved_systems) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  constexpr T biharmonic[] = {1, -4, 6, -4, 1};
+  for (const int n : {1, 2, 3, 4, 5, 16, 24, 25, 33, 48, 49, 70, 97}) {
+    SCOPED_TRACE(n);
+    std::vector<HostSystem<2>> systems;
+    for (int k = 0; k < 7; ++k) {
+      systems.emplace_back(n, [&](int i, int j) {
+        return k % 3 == 1 ? biharmonic[2 + j]
+                          : T(Impl::random_uniform(2 + k, 3 + j, i) + (j == 0 ? 6 : 0));
+      });
+    }
+    const int bad = 5;
+    const bool grows = n > 4;  // a pivot next to nothing, and what it is divided into
+    if (grows) {
+      systems[3].set_row(1, 1);
+      systems[3].band[2][1] = T(1e-7);
+      systems[3].band[1][1] = systems[3].band[0][2] = 0;
+    }
+    systems[bad].b[n - 1] = std::numeric_limits<T>::infinity();
+    const auto expect_alone = [&]<class U>(U) {
+      const auto expected = solve_interleaved<U>(systems, 8);
+      std::vector<U> left(7);
+      left[bad] = 1;
+      EXPECT_EQ(expected.marked[bad], U(1));
+      for (const int k : {0, 1, 2, 4, 6}) {
+        EXPECT_EQ(expected.marked[k], U(0)) << k;
+        EXPECT_EQ(expected.x[k], solve_interleaved<U>({systems[k]}, 4, 0, 1).x[0]) << k;
+        const std::vector<T> x(expected.x[k].begin(), expected.x[k].end());
+        EXPECT_LE(systems[k].backward_error(x), 16 * std::numeric_limits<T>::epsilon()) << k;
+      }
+      if (grows) {
+        EXPECT_EQ(expected.marked[3], U(1));
+        EXPECT_EQ(expected.x[3], std::vector<U>(systems[3].b.begin(), systems[3].b.end()));
+      }
+      const auto words = [](const AnswersIn<U>& a) {  // of what may be Inf and NaN
+        std::vector<U> all = a.marked;
+        for (const auto& x : a.x)
+          for (const U& v : x) all.push_back(std::isfinite(v) ? v : U(-1));
+        return all;
+      };
+      EXPECT_EQ(words(solve_interleaved<U>(systems, 7)), words(expected));
+      EXPECT_EQ(words(solve_interleaved<U>(systems, 9)), words(expected));
+      EXPECT_EQ(words(solve_interleaved<U>(systems, 8, 1)), words(expected));
+      EXPECT_EQ(words(solve_interleaved<U>(systems, 8, 0, 4)), words(expected));
+    };
+    expect_alone(T());
+    expect_alone(double());
   }
 }
 

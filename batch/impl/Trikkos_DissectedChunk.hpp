@@ -14,13 +14,17 @@
 
 namespace Trikkos::Impl {
 
-/// A chunk in scratch: the way back takes the place of the bands, x that of b.
-template <class T, int W>
+/// A chunk in scratch: the way back takes the place of the bands, x that of b. Its rows are beside
+/// each other or, of `Interleaved` systems, `apart` words from each other.
+template <class T, int W, bool Interleaved = false>
 struct ChunkRows {
   T* diag;         // of its first row
   int band, rows;  // words between bands
+  int apart = 1;
 
-  KOKKOS_FORCEINLINE_FUNCTION T& word(int k, int j) const { return diag[(j - W) * band + k]; }
+  KOKKOS_FORCEINLINE_FUNCTION T& word(int k, int j) const {
+    return diag[(j - W) * band + (Interleaved ? k * apart : k)];
+  }
   KOKKOS_FORCEINLINE_FUNCTION BandRow<T, W> equation(int k) const {
     BandRow<T, W> e;
     TRIKKOS_UNROLL(2 * W + 1)
@@ -49,7 +53,7 @@ struct ChunkRows {
   KOKKOS_FORCEINLINE_FUNCTION T& solution(int k) const { return word(k, 2 * W + 1); }
 };
 
-/// Between threads of one system, neighbours of a team whose systems have a power of two each.
+/// Between threads of one system, which are among so many neighbours of a team, a power of two.
 template <class Member>
 KOKKOS_FORCEINLINE_FUNCTION void barrier_of_systems(const Member& member, int threads) {
   if (threads <= threads_of_warp<Member>())
@@ -58,11 +62,12 @@ KOKKOS_FORCEINLINE_FUNCTION void barrier_of_systems(const Member& member, int th
     member.team_barrier();
 }
 
-/// The chunk p of a system, whose neighbours are those of the next threads. Returns whether
-/// nothing has grown here and x is finite.
-template <class T, int W, class Member>
-KOKKOS_FORCEINLINE_FUNCTION bool solve_dissected(const ChunkRows<T, W>& chunk, const Member& member,
-                                                 int p, int partitions) {
+/// The chunk p of a system, whose `partitions` chunks are among those of `threads` neighbouring
+/// threads. Returns whether nothing has grown here and x is finite.
+template <class T, int W, bool Interleaved, class Member>
+KOKKOS_FORCEINLINE_FUNCTION bool solve_dissected(const ChunkRows<T, W, Interleaved>& chunk,
+                                                 const Member& member, int p, int partitions,
+                                                 int threads) {
   using Separator = SeparatorRows<T, W>;
   using Eliminated = EliminatedSeparator<T, W>;
   static_assert(Separator::words <= W * (2 * W + 2) && Eliminated::words <= W * (2 * W + 2));
@@ -82,20 +87,20 @@ KOKKOS_FORCEINLINE_FUNCTION bool solve_dissected(const ChunkRows<T, W>& chunk, c
     mine = given;
     given = l;
   }
-  barrier_of_systems(member, partitions);  // rows of l are read by the next thread
+  barrier_of_systems(member, threads);  // rows of l are read by the next thread
   given.put(separator(0));
   TRIKKOS_UNROLL(1)
   for (int h = 1; h < partitions; h *= 2) {
     const int q = p & (2 * h - 1);
     if (h > 1 && (q == h - 1 || q == h)) mine.put(separator(q == h ? h - 1 : 0));
-    barrier_of_systems(member, partitions);
+    barrier_of_systems(member, threads);
     Eliminated met;
     if (q == 0 || q == 2 * h - 1) {
       const Separator near = Separator::get(separator(is_odd ? 0 : h - 1)),
                       far = Separator::get(separator(is_odd ? -h : 2 * h - 1));
       dissection.merge(mine, near, far, met);
     }
-    barrier_of_systems(member, partitions);
+    barrier_of_systems(member, threads);
     if (q == 0) met.put(separator(h - 1));
   }
   const auto last = separator(partitions - 1 - p);
@@ -106,7 +111,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool solve_dissected(const ChunkRows<T, W>& chunk, c
     TRIKKOS_UNROLL(W)
     for (int a = 0; a < W; ++a) last(a) = x[a];
   }
-  barrier_of_systems(member, partitions);
+  barrier_of_systems(member, threads);
   TRIKKOS_UNROLL(W)
   for (int a = 0; a < W; ++a) {
     xl[a] = T(0);
@@ -123,7 +128,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool solve_dissected(const ChunkRows<T, W>& chunk, c
       x[a] = q < h ? met[a] : x[a];
     }
   }
-  barrier_of_systems(member, partitions);  // x takes the place of separators
+  barrier_of_systems(member, threads);  // x takes the place of separators
   Real<T> probe(0);
   TRIKKOS_UNROLL(W)
   for (int a = 0; a < W; ++a) {

@@ -22,16 +22,6 @@
 
 namespace Trikkos::Impl {
 
-/// As the matrices are, or b, where they are not read.
-template <class T, int W, class Matrices>
-bool is_interleaved(const Problem<T, W, Matrices>& problem) {
-  if (problem.count() <= 1) return false;
-  const Matrices& A = problem.A;
-  if constexpr (!ComputedMatrices<Matrices>)
-    if (!A.is_shared() && A.first.band[W].stride != 0) return A.stride[W] < A.first.band[W].stride;
-  return problem.b.system_stride < problem.b.row_stride;
-}
-
 /// Systems that a team of a device can hold.
 template <class T, class Exec, class Elimination>
 class OnChip {
@@ -229,7 +219,7 @@ class DeviceSystems {
         m_in_registers(shape),
         m_is_watched(has_watched && options.algorithm() == Algorithm::automatic &&
                      options.partition_size() == 0 &&
-                     (W > 1 ? m_on_chip.fits_marked() && m_dissected.fits()
+                     (W > 1 ? m_on_chip.fits_marked() && m_dissected.fits(false)
                             : m_in_registers.fits() && shape.interleaved &&
                                   shape.matrices == shape.count && shape.n >= least_in_registers &&
                                   shape.count * shape.n >= least_watched)) {}
@@ -291,7 +281,7 @@ class DeviceSystems {
   template <class Matrices>
   bool is_watched(const Problem<T, W, Matrices>& problem, bool interleaved) const {
     if constexpr (W > 1)
-      return !interleaved && m_dissected.is_for(problem);
+      return !interleaved && m_dissected.is_for(problem, false);
     else
       return interleaved && m_in_registers.is_for(problem) &&
              m_in_registers.is_interleaved(problem) &&
@@ -304,7 +294,7 @@ class DeviceSystems {
     rest.resets = false;
     rest.storage = marks.marked + problem.count();
     if constexpr (W > 1) {
-      m_dissected.solve(exec, problem, marks);
+      m_dissected.solve(exec, problem, marks, false);
       if (m_wide_from_both_ends.is_for(problem, false))
         m_wide_from_both_ends.solve_marked(exec, rest, marks);
       else

@@ -73,6 +73,12 @@ struct OnChipShape {
     return sizeof(T) * words() + staging_bytes + staging_alignment;
   }
 
+  /// In so many bytes of scratch.
+  bool fits(int granted) const {
+    const int gaps = static_cast<int>(sizeof(T)) * bands * systems() * (each - 1);
+    return static_cast<int>(scratch_bytes()) + gaps + scratch_reserved(lanes) <= granted;
+  }
+
   /// Two threads for each of so many systems.
   static OnChipShape pairs(std::int64_t n_, int systems) {
     OnChipShape r;
@@ -121,6 +127,23 @@ struct OnChipShape {
     if (r.lanes > most_lanes || !r.fits(granted)) r.lanes = 0;
     return r;
   }
+  /// The same of interleaved systems, as many as memory moves at a time, or where scratch has no
+  /// room for these fewer with more chunks each. Threads read rows side by side, and all of a team
+  /// wait at each level of the tree: chunks are longer then, and as long as they come out.
+  static OnChipShape interleaved_chunks(std::int64_t n_, int granted) {
+    OnChipShape r;
+    if (n_ < 1 || n_ > granted) return r;
+    constexpr int line = 128 / sizeof(T), sector = 32 / sizeof(T), longest_of_many = 24;
+    r.n = static_cast<int>(n_);
+    r.has_marks = true;
+    r.in_rows = MergeNode<T, W>::words;
+    const auto chunk = [&] { return std::max(((r.n - 1) >> r.levels) + 1, 2 * W); };
+    while (chunk() > longest_of_many && r.levels < 3) ++r.levels;
+    r.lanes = std::max(line << r.levels, warp);
+    for (r.rows = chunk(); !r.fits(granted) && r.systems() > sector; r.rows = chunk()) ++r.levels;
+    if (r.lanes > most_lanes || !r.fits(granted)) r.lanes = 0;
+    return r;
+  }
   /// So that contiguous systems are as far from multiples of 16 bytes as in memory, where they
   /// begin `between` words from each other.
   OnChipShape in_step(std::int64_t between) const {
@@ -129,12 +152,17 @@ struct OnChipShape {
     return r;
   }
   /// So that rows of interleaved systems are, of which every other one is not aligned: with a word
-  /// behind each, where a multiprocessor has five such teams, as four take longer than without, or
+  /// behind each.
+  OnChipShape with_step_of_rows() const {
+    OnChipShape r = *this;
+    if (r.lanes > 0) r.gap = ((rows << levels) + systems() - 1) / systems();
+    return r;
+  }
+  /// The same, where a multiprocessor has five such teams, as four take longer than without, or
   /// three of twice as many systems.
   OnChipShape with_rows_in_step(int all) const {
-    OnChipShape r = *this;
+    OnChipShape r = with_step_of_rows();
     if (r.lanes == 0) return r;
-    r.gap = (n + systems() - 1) / systems();
     const int granted = std::max(scratch_limit, all / 4);
     constexpr int line = 128 / sizeof(T);
     if (!r.fits(5 * granted / 6) && !(systems() == 2 * line && r.fits(all / 3))) r.lanes = 0;
@@ -150,10 +178,6 @@ struct OnChipShape {
 
  private:
   OnChipShape() = default;
-  bool fits(int granted) const {
-    const int gaps = static_cast<int>(sizeof(T)) * bands * systems() * (each - 1);
-    return static_cast<int>(scratch_bytes()) + gaps + scratch_reserved(lanes) <= granted;
-  }
 };
 
 }  // namespace Trikkos::Impl

@@ -355,6 +355,16 @@ struct SystemsOnChip {
   }
 };
 
+/// As the matrices are, or b, where they are not read.
+template <class T, int W, class Matrices>
+bool is_interleaved(const Problem<T, W, Matrices>& problem) {
+  if (problem.count() <= 1) return false;
+  const Matrices& A = problem.A;
+  if constexpr (!ComputedMatrices<Matrices>)
+    if (!A.is_shared() && A.first.band[W].stride != 0) return A.stride[W] < A.first.band[W].stride;
+  return problem.b.system_stride < problem.b.row_stride;
+}
+
 /// Whether arrays are such as `SystemsOnChip::in_bulk` says, systems of `long_enough` bytes.
 template <bool Interleaved, int long_enough = long_run, class T, int W, class Matrices>
 bool can_load_in_bulk(const Problem<T, W, Matrices>& problem) {

@@ -47,7 +47,8 @@ struct SolveWatchedOnChip
     member.team_barrier();
     const bool is_tried = solved[s] != T(0);
     if (any_in_team(member, is_tried)) {
-      const bool is_good = solve_dissected(chunk, member, p, shape.partitions()) && is_tried;
+      const int partitions = shape.partitions();
+      const bool is_good = solve_dissected(chunk, member, p, partitions, partitions) && is_tried;
       if (!is_good) solved[s] = T(0);
       const bool some_failed = any_in_team(member, exists && !is_good);
       const auto is_solved = [&](int k) { return !some_failed || solved[k] != T(0); };

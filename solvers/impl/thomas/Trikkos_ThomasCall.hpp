@@ -7,6 +7,7 @@
 #include <Trikkos_Concepts.hpp>
 #include <algorithm>
 #include <impl/Trikkos_DissectedInRegisters.hpp>
+#include <impl/Trikkos_DissectedSystems.hpp>
 #include <impl/Trikkos_Method.hpp>
 #include <impl/Trikkos_ThreadMember.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
@@ -45,9 +46,9 @@ struct ThomasSweep {
 };
 
 /// Of systems that are marked: so many threads at a time have one each, with memory for as many.
-template <class T>
+template <class T, int W = 1>
 struct SweepMarked {
-  Problem<T> problem;
+  Problem<T, W> problem;
   std::int64_t words;  // of storage for a thread
   std::int64_t threads;
   Marks<T> marks;
@@ -56,7 +57,7 @@ struct SweepMarked {
     if (!marks.any->is_raised()) return;
     for (std::int64_t k = thread; k < problem.count(); k += threads)
       if (marks.marked[k] != T(0))
-        ThomasSweep<T, false>{problem, words}.sweep(k, problem.storage + thread * words);
+        ThomasSweep<T, false, W>{problem, words}.sweep(k, problem.storage + thread * words);
   }
 };
 
@@ -96,8 +97,8 @@ struct FactorUnsafely {
 };
 
 /// `Algorithm::thomas` as a host call. For W > 1 diagonals on either side a system's memory is that
-/// of its factors; where there is one matrix for all, only it is factored. On a device
-/// tridiagonal ones go by chunks first, and one thread each solves what grows there.
+/// of its factors; where there is one matrix for all, only it is factored. On a device many go by
+/// chunks first, and one thread each solves what grows there.
 template <class T, class Exec, int W = 1>
 class ThomasCall {
  public:
@@ -116,9 +117,14 @@ class ThomasCall {
   std::int64_t at_least() const { return is_dissected() ? std::int64_t(1) << 20 : 1; }
 
   void solve(const Exec& exec, const Problem<T, W>& problem) const {
-    if constexpr (dissects)
-      if (is_dissected() && Dissected(m_shape).is_for(problem))
+    if constexpr (dissects) {
+      if constexpr (W > 1) {
+        if (is_dissected() && Dissected(m_shape).is_for(problem, is_interleaved(problem)))
+          return solve_dissected(exec, problem);
+      } else if (is_dissected() && Dissected(m_shape).is_for(problem)) {
         return solve_dissected(exec, problem);
+      }
+    }
     reset(exec, problem);
     if (is_corrected(problem.A.first.periodic)) return solve_all<true>(exec, problem);
     solve_all<false>(exec, problem);
@@ -147,30 +153,38 @@ class ThomasCall {
   }
 
  private:
-  using Dissected = DissectedInRegisters<T, Exec>;
-  static constexpr bool dissects = W == 1 && std::is_floating_point_v<T> && !is_host_v<Exec>;
+  using Dissected =
+      std::conditional_t<W == 1, DissectedInRegisters<T, Exec>, DissectedSystems<T, Exec, W>>;
+  static constexpr bool dissects = (W > 1 || std::is_floating_point_v<T>)&&!is_host_v<Exec>;
 
   std::int64_t swept_at_once() const {
-    constexpr std::int64_t most = 16384;
+    constexpr std::int64_t most = W > 1 ? 65536 : 16384;
     return std::min(m_shape.count, most);
   }
 
   /// Whether threads share a system, if it is open.
   bool is_dissected() const {
-    if constexpr (dissects)
-      return m_shape.count > 0 && m_shape.matrices == m_shape.count &&
-             m_shape.n > Dissected::rows && Dissected(m_shape).fits();
-    else
+    if constexpr (!dissects) {
       return false;
+    } else {
+      if (m_shape.count == 0 || m_shape.matrices < m_shape.count) return false;
+      if constexpr (W > 1)
+        return Dissected(m_shape).fits(m_shape.interleaved);
+      else
+        return m_shape.n > Dissected::rows && Dissected(m_shape).fits();
+    }
   }
-  void solve_dissected(const Exec& exec, const Problem<T>& problem) const {
+  void solve_dissected(const Exec& exec, const Problem<T, W>& problem) const {
     const Marks<T> marks{problem.storage + Wanted::words + swept_at_once() * words(),
                          reinterpret_cast<Wanted*>(problem.storage)};
-    Dissected(m_shape).solve(exec, "Trikkos::thomas", problem, marks);
-    Problem<T> rest = problem;
+    if constexpr (W > 1)
+      Dissected(m_shape).solve(exec, problem, marks, is_interleaved(problem));
+    else
+      Dissected(m_shape).solve(exec, "Trikkos::thomas", problem, marks);
+    Problem<T, W> rest = problem;
     rest.storage = problem.storage + Wanted::words;
     const std::int64_t threads = std::min(problem.count(), swept_at_once());
-    launch(exec, "Trikkos::thomas", threads, SweepMarked<T>{rest, words(), threads, marks});
+    launch(exec, "Trikkos::thomas", threads, SweepMarked<T, W>{rest, words(), threads, marks});
   }
   static void reset(const Exec& exec, const Problem<T, W>& problem) {
     if (problem.resets)
