@@ -270,11 +270,12 @@ TEST(TEST_CATEGORY, contiguous_bad_systems_spoil_only_themselves) {
   bad_systems_spoil_only_themselves(Layout::right, 8200);
 }
 
-/// Five diagonals, so many systems that a device takes them in chunks: however they lie, those that
-/// need no pivoting are solved, and another one is named and spoils only itself.
-template <class T>
+/// So many systems that a device takes them in chunks: however they lie, those that need no
+/// pivoting are solved, and another one is named and spoils only itself.
+template <class T, int W>
 void thomas_solves_many(std::int64_t count, std::int64_t n) {
-  SCOPED_TRACE(std::to_string(count) + " systems of " + std::to_string(n));
+  SCOPED_TRACE(std::to_string(2 * W + 1) + " diagonals, " + std::to_string(count) + " systems of " +
+               std::to_string(n));
   using Trikkos::Status;
   const TEST_EXECSPACE exec;
   const auto thomas = Options{}.algorithm(Trikkos::Algorithm::thomas);
@@ -282,7 +283,7 @@ void thomas_solves_many(std::int64_t count, std::int64_t n) {
   std::vector<T> first;
   for (const Layout layout : {Layout::left, Layout::odd_left, Layout::right, Layout::odd_right}) {
     SCOPED_TRACE("layout " + std::to_string(static_cast<int>(layout)));
-    auto A = random_matrix<T, 2>(layout, count, n, Boundary::open);
+    auto A = random_matrix<T, W>(layout, count, n, Boundary::open);
     const Array<T> diag = A.diag, b = random_vectors<T>(layout, count, n),
                    x = Many::make_array<T>(layout, count, n);
     Kokkos::parallel_for(
@@ -294,7 +295,9 @@ void thomas_solves_many(std::int64_t count, std::int64_t n) {
               8 * Kokkos::Experimental::epsilon_v<Trikkos::Impl::Real<T>>);
     const auto good = numbers(x);
     if (layout == Layout::left) first = good;
-    if (layout == Layout::odd_left) EXPECT_EQ(good, first);
+    if (layout == Layout::odd_left) {
+      EXPECT_EQ(good, first);
+    }
 
     const auto expect = [&](std::int64_t system, Status::Reason reason) {
       const Status status = Trikkos::solve(exec, A, b, x, thomas);
@@ -315,14 +318,19 @@ void thomas_solves_many(std::int64_t count, std::int64_t n) {
     expect(bad, Status::Reason::not_finite);
   }
 }
-TEST(TEST_CATEGORY, thomas_solves_many_pentadiagonal_systems) {
-  for (const std::int64_t n : {3, 40, 100, 300}) {
-    if (n == 300 && Trikkos::Impl::is_host_v<TEST_EXECSPACE>) break;  // like 100 there
-    thomas_solves_many<double>(4098, n);
+TEST(TEST_CATEGORY, thomas_solves_many_systems) {
+  using Complex = Kokkos::complex<double>;
+  for (const std::int64_t n : {3, 17, 40, 100, 300, 1200}) {
+    if (n > 100 && Trikkos::Impl::is_host_v<TEST_EXECSPACE>) break;  // like 100 there
+    thomas_solves_many<double, 1>(4098, n);
+    thomas_solves_many<double, 2>(4098, n);
   }
-  thomas_solves_many<double>(4099, 40);
-  thomas_solves_many<float>(4099, 70);
-  thomas_solves_many<Kokkos::complex<double>>(4097, 60);
+  thomas_solves_many<double, 1>(4099, 16);
+  thomas_solves_many<double, 2>(4099, 40);
+  thomas_solves_many<float, 1>(4099, 70);
+  thomas_solves_many<float, 2>(4099, 70);
+  thomas_solves_many<Complex, 1>(4097, 60);
+  thomas_solves_many<Complex, 2>(4097, 60);
 }
 
 }  // namespace Test::Interleaved

@@ -8,7 +8,7 @@
 #include <impl/Trikkos_SystemsOnChip.hpp>
 
 /// \file
-/// Many systems of W > 1 diagonals on either side, without pivoting and watched, on a device. A
+/// Many systems of W diagonals on either side, without pivoting and watched, on a device. A
 /// thread eliminates a chunk of one, and separators go in a tree (Trikkos_Dissection.hpp), all in
 /// the place of the rows. Systems of which anything grows, or is not finite, are not stored, but
 /// marked: another kernel solves them behind.
@@ -56,13 +56,15 @@ class DissectedSystems {
   using OnChip = OnChipShape<T, W>;
 
  public:
-  explicit DissectedSystems(const Shape& shape)
-      : m_contiguous(OnChip::chunks(rows_of(shape), scratch_of_teams<Exec>())),
+  /// For so many systems at least.
+  explicit DissectedSystems(const Shape& shape, std::int64_t least = 1 << 12)
+      : m_least(least),
+        m_contiguous(OnChip::chunks(rows_of(shape), scratch_of_teams<Exec>())),
         m_interleaved(OnChip::interleaved_chunks(rows_of(shape), scratch_of_teams<Exec>())) {}
   bool fits(bool interleaved) const { return shape(interleaved).lanes > 0; }
   template <class Matrices>
   bool is_for(const Problem<T, W, Matrices>& problem, bool interleaved) const {
-    return !ComputedMatrices<Matrices> && fits(interleaved) && problem.count() >= least_systems &&
+    return !ComputedMatrices<Matrices> && fits(interleaved) && problem.count() >= m_least &&
            !problem.A.first.periodic;
   }
   template <class Matrices>
@@ -77,9 +79,7 @@ class DissectedSystems {
   }
 
  private:
-  static std::int64_t rows_of(const Shape& shape) {
-    return shape.count < least_systems ? 0 : shape.n;
-  }
+  std::int64_t rows_of(const Shape& shape) const { return shape.count < m_least ? 0 : shape.n; }
   const OnChip& shape(bool interleaved) const { return interleaved ? m_interleaved : m_contiguous; }
   template <bool Interleaved, class Matrices>
   void launch(const Exec& exec, const Problem<T, W, Matrices>& problem,
@@ -108,8 +108,7 @@ class DissectedSystems {
                       kernel);
   }
 
-  static constexpr std::int64_t least_systems = 1 << 12;
-
+  std::int64_t m_least;
   OnChip m_contiguous, m_interleaved;
 };
 

@@ -118,12 +118,17 @@ class ThomasCall {
 
   void solve(const Exec& exec, const Problem<T, W>& problem) const {
     if constexpr (dissects) {
-      if constexpr (W > 1) {
-        if (is_dissected() && Dissected(m_shape).is_for(problem, is_interleaved(problem)))
-          return solve_dissected(exec, problem);
-      } else if (is_dissected() && Dissected(m_shape).is_for(problem)) {
-        return solve_dissected(exec, problem);
-      }
+      const bool interleaved = is_interleaved(problem);
+      if (is_dissected() && !(interleaved && is_in_registers()) &&
+          Chunks(m_shape, least_chunked).is_for(problem, interleaved))
+        return solve_dissected(exec, problem, [&](const Marks<T>& marks) {
+          Chunks(m_shape, least_chunked).solve(exec, problem, marks, interleaved);
+        });
+      if constexpr (W == 1)
+        if (is_in_registers() && InRegisters(m_shape).is_for(problem))
+          return solve_dissected(exec, problem, [&](const Marks<T>& marks) {
+            InRegisters(m_shape).solve(exec, "Trikkos::thomas", problem, marks);
+          });
     }
     reset(exec, problem);
     if (is_corrected(problem.A.first.periodic)) return solve_all<true>(exec, problem);
@@ -153,9 +158,11 @@ class ThomasCall {
   }
 
  private:
-  using Dissected =
-      std::conditional_t<W == 1, DissectedInRegisters<T, Exec>, DissectedSystems<T, Exec, W>>;
+  using Chunks = DissectedSystems<T, Exec, W>;
+  using InRegisters = DissectedInRegisters<T, Exec>;
   static constexpr bool dissects = (W > 1 || std::is_floating_point_v<T>)&&!is_host_v<Exec>;
+  /// Fewer leave most of a device idle, but where their chunks are in registers.
+  static constexpr std::int64_t least_chunked = 1 << 10;
 
   std::int64_t swept_at_once() const {
     constexpr std::int64_t most = W > 1 ? 65536 : 16384;
@@ -168,19 +175,19 @@ class ThomasCall {
       return false;
     } else {
       if (m_shape.count == 0 || m_shape.matrices < m_shape.count) return false;
-      if constexpr (W > 1)
-        return Dissected(m_shape).fits(m_shape.interleaved);
-      else
-        return m_shape.n > Dissected::rows && Dissected(m_shape).fits();
+      return is_in_registers() || Chunks(m_shape, least_chunked).fits(m_shape.interleaved);
     }
   }
-  void solve_dissected(const Exec& exec, const Problem<T, W>& problem) const {
+  bool is_in_registers() const {
+    return W == 1 && m_shape.n > InRegisters::rows && InRegisters(m_shape).fits();
+  }
+  /// `solve_most(marks)` marks what is left to one thread each.
+  template <class SolveMost>
+  void solve_dissected(const Exec& exec, const Problem<T, W>& problem,
+                       const SolveMost& solve_most) const {
     const Marks<T> marks{problem.storage + Wanted::words + swept_at_once() * words(),
                          reinterpret_cast<Wanted*>(problem.storage)};
-    if constexpr (W > 1)
-      Dissected(m_shape).solve(exec, problem, marks, is_interleaved(problem));
-    else
-      Dissected(m_shape).solve(exec, "Trikkos::thomas", problem, marks);
+    solve_most(marks);
     Problem<T, W> rest = problem;
     rest.storage = problem.storage + Wanted::words;
     const std::int64_t threads = std::min(problem.count(), swept_at_once());
