@@ -117,19 +117,20 @@ class ThomasCall {
   std::int64_t at_least() const { return is_dissected() ? std::int64_t(1) << 20 : 1; }
 
   void solve(const Exec& exec, const Problem<T, W>& problem) const {
-    if constexpr (dissects) {
-      const bool interleaved = is_interleaved(problem);
-      if (is_dissected() && !(interleaved && is_in_registers()) &&
-          Chunks(m_shape, least_chunked).is_for(problem, interleaved))
-        return solve_dissected(exec, problem, [&](const Marks<T>& marks) {
-          Chunks(m_shape, least_chunked).solve(exec, problem, marks, interleaved);
-        });
-      if constexpr (W == 1)
-        if (is_in_registers() && InRegisters(m_shape).is_for(problem))
+    if constexpr (dissects)
+      if (is_dissected()) {
+        const bool interleaved = is_interleaved(problem);
+        const Chunks chunks(m_shape, least_chunked);
+        if (!(interleaved && is_in_registers()) && chunks.is_for(problem, interleaved))
           return solve_dissected(exec, problem, [&](const Marks<T>& marks) {
-            InRegisters(m_shape).solve(exec, "Trikkos::thomas", problem, marks);
+            chunks.solve(exec, problem, marks, interleaved);
           });
-    }
+        if constexpr (W == 1)
+          if (is_in_registers() && InRegisters(m_shape).is_for(problem))
+            return solve_dissected(exec, problem, [&](const Marks<T>& marks) {
+              InRegisters(m_shape).solve(exec, "Trikkos::thomas", problem, marks);
+            });
+      }
     reset(exec, problem);
     if (is_corrected(problem.A.first.periodic)) return solve_all<true>(exec, problem);
     solve_all<false>(exec, problem);
