@@ -19,7 +19,8 @@ enum class Algorithm {
               ///< `segmented` solves where too much was neglected; stable for every matrix
   spike,      ///< SPIKE: partitions solved by themselves, pivoting within them (see `Pivoting`)
   pcr,        ///< parallel cyclic reduction, no pivoting; for diagonally dominant matrices
-  thomas,     ///< one thread, no pivoting; for diagonally dominant matrices
+  thomas,     ///< no pivoting, one thread, on a device some for each of many systems; for
+              ///< diagonally dominant matrices
   factored    ///< for many right-hand sides: a Plan's one matrix is factored once, without
               ///< pivoting; where its factors do not promise a stable solution, `segmented` solves
 };
