@@ -29,6 +29,10 @@ template <class Problem>
 Perf::Time automatic(const Harness& h, const Problem& p) {
   return solve(h, p, {});
 }
+template <class Problem>
+Perf::Time thomas(const Harness& h, const Problem& p) {
+  return solve(h, p, Trikkos::Options{}.algorithm(Trikkos::Algorithm::thomas));
+}
 Perf::Time plan(const Harness& h, const Perf::ConstantPentadiagonal& p) {
   const auto b = p.rhs(), x = p.solution();
   const Trikkos::Plan plan(h.exec(), p.A(), {}, p.systems.count);
@@ -65,8 +69,10 @@ void add_own(Harness& harness, const ManySystems& systems, bool dominant) {
       harness, "own/double/" + Perf::name(systems) + (dominant ? "dominant/" : "random/"),
       {systems, dominant});
   add("segmented", segmented<Problem>);
-  if constexpr (!Perf::on_host)
+  if constexpr (!Perf::on_host) {
     if (!systems.interleaved) add("automatic", automatic<Problem>);
+    if (dominant) add("thomas", thomas<Problem>);
+  }
 #ifdef TRIKKOS_HAVE_LAPACK
   if constexpr (Perf::on_host)
     if (!systems.interleaved) add("lapack_gbsv", Perf::lapack_gbsv);
