@@ -237,11 +237,14 @@ class WindowsAndSegments {
   /// More take longer than a look at some rows and what follows that (perf_tests/README.md): 190000
   /// rows in double, 400000 in float. Complex numbers gain nothing.
   static constexpr std::int64_t most_windows = sizeof(T) == 8 ? 264 : 360;
+  /// Teams, as many as an H200 has clusters of multiprocessors: where fewer begin, all that follows
+  /// takes 2 us longer.
+  static constexpr std::int64_t least_windows = 8;
 
  public:
   explicit WindowsAndSegments(const Passes& passes)
       : m_passes(passes),
-        m_windows(AnyMoves::windows(passes.layout())),
+        m_windows(std::max(AnyMoves::windows(passes.layout()), least_windows)),
         m_is_for(m_windows <= most_windows && passes.goes_up_a_tree()) {}
 
   bool is_for(const Problem<T>& problem) const {
