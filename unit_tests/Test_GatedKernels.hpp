@@ -52,14 +52,16 @@ TEST(TEST_CATEGORY, device_kernels_that_are_wanted_do_each_work_once) {
 /// Every third system, from the last to the first.
 struct ListSystems {
   Impl::SystemList list;
-  std::int32_t* is_listed;
+  Impl::SystemSet listed;
   int systems;
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
     list.wanted->set(false);
-    for (int k = systems - 1; k >= 0; --k) {
-      is_listed[k] = k % 3 == 1;
-      if (is_listed[k]) list.append(k);
-    }
+    for (int i = 0; i < (systems + 31) / 32; ++i) listed.words[i] = 0;
+    for (int k = systems - 1; k >= 0; --k)
+      if (k % 3 == 1) {
+        listed.insert(k);
+        list.append(k);
+      }
   }
 };
 struct CountOne {
@@ -77,11 +79,12 @@ TEST(TEST_CATEGORY, device_kernels_that_are_listed_do_each_work_once) {
       for (const int teams : {1, 7, 1000}) {
         const int works = systems * each;
         const Kokkos::View<Impl::Wanted*, Exec> wanted("wanted", 1);
-        const Kokkos::View<std::int32_t*, Exec> list("list", systems), listed("listed", systems);
+        const Kokkos::View<std::int32_t*, Exec> list("list", systems), bits("bits", systems);
+        const Impl::SystemSet listed{bits.data()};
         const Impl::SystemList wanted_systems{wanted.data(), list.data()};
         Kokkos::parallel_for("Test::list", Kokkos::RangePolicy<Exec>(0, 1),
-                             ListSystems{wanted_systems, listed.data(), systems});
-        const Impl::OnlyListed gate{wanted_systems, listed.data(), systems, teams};
+                             ListSystems{wanted_systems, listed, systems});
+        const Impl::OnlyListed gate{wanted_systems, listed, systems, teams};
         const Kokkos::View<int*, Exec> done("done", works);
         const CountWork by_team{done.data()};
         for (int k = 0; k < 2; ++k)
@@ -90,7 +93,7 @@ TEST(TEST_CATEGORY, device_kernels_that_are_listed_do_each_work_once) {
                                gate.teams(by_team, works));
         Kokkos::parallel_for("Test::count", Kokkos::TeamPolicy<Exec>(Exec(), works, size),
                              gate(by_team, works));
-        const Impl::OnlyDecided decided{listed.data(), systems};
+        const Impl::OnlyDecided decided{listed, systems};
         Impl::launch_teams<size>(Exec(), "Test::count", {works, size, 0, /*overlap=*/true}, by_team,
                                  decided);
         Kokkos::parallel_for("Test::count", Kokkos::TeamPolicy<Exec>(Exec(), works, size),

@@ -73,6 +73,31 @@ struct SystemList {
   }
 };
 
+/// A set of systems in any order, a bit each: where many teams find nothing to do, their time is
+/// that of this look, and a few lines of memory stay in a multiprocessor's cache.
+struct SystemSet {
+  std::int32_t* words;
+
+  static constexpr int each = 32;  // of a word
+  static constexpr std::int64_t words_for(std::int64_t systems) {
+    return (systems + each - 1) / each;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static std::int32_t bit_of(std::int64_t system) {
+    return static_cast<std::int32_t>(1u << (system % each));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t system) const {
+    return (words[system / each] & bit_of(system)) != 0;
+  }
+  /// By who has not waited for the kernels before, and may find old words in that cache.
+  KOKKOS_FORCEINLINE_FUNCTION bool had(std::int64_t system) const {
+    const volatile std::int32_t& word = words[system / each];
+    return (word & bit_of(system)) != 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void insert(std::int64_t system) const {
+    Kokkos::atomic_or(words + system / each, bit_of(system));
+  }
+};
+
 /// The gate of kernels behind another of the same solve.
 template <class Gate>
 auto following(const Gate& gate) {
@@ -93,12 +118,10 @@ struct EveryWork {
 /// `each` for a system: those of systems in a list.
 struct WorksOfListed {
   SystemList list;
-  const std::int32_t* is_listed;  // [system]
+  SystemSet listed;
   int each;
 
-  KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t work) const {
-    return is_listed[work / each] != 0;
-  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t work) const { return listed.has(work / each); }
   KOKKOS_FORCEINLINE_FUNCTION int count() const {
     return static_cast<int>(list.wanted->raised) * each;
   }
@@ -138,20 +161,21 @@ struct KernelIf {
 };
 
 /// A kernel for those of many systems that are listed, `each` works for one, where that has been
-/// known since before the kernel before this one began: it is for this kernel to wait for that.
+/// known since before the kernel before this one began. One that is for the only system waits for
+/// that itself, when it has asked for rows.
 template <class Kernel>
 struct KernelIfDecided {
   Kernel kernel;
-  const std::int32_t* is_listed;  // [system]
+  SystemSet listed;
   int each;
+  bool waits;
 
   TRIKKOS_CALLS_ITS_ARGUMENT
   template <class Work>
   KOKKOS_INLINE_FUNCTION void operator()(const Work& work) const {
     const std::int64_t number = number_of(work), system = number < each ? 0 : number / each;
-    // volatile: who has not waited may find old words in the cache of a multiprocessor
-    const volatile std::int32_t& listed = is_listed[system];
-    if (listed != 0)
+    if (waits) wait_for_kernels_before();
+    if (waits ? listed.has(system) : listed.had(system))
       kernel(work);
     else
       wait_for_kernels_before();  // who waits for this kernel waits for those, too
@@ -233,7 +257,7 @@ struct OnlyIf {
 struct OnlyListed {
   static constexpr bool overlaps = true, waits_first = true;
   SystemList list;
-  const std::int32_t* is_listed;
+  SystemSet listed;
   std::int64_t systems;
   int most = OnlyIf::most_teams;
 
@@ -249,20 +273,20 @@ struct OnlyListed {
 
  private:
   WorksOfListed works_of(std::int64_t works) const {
-    return {list, is_listed, static_cast<int>(works / systems)};
+    return {list, listed, static_cast<int>(works / systems)};
   }
 };
 
 /// The same where what is listed has been known since before the kernel before began; by teams that
-/// have a work each, of which those with nothing to do cost half a nanosecond.
+/// have a work each.
 struct OnlyDecided {
   static constexpr bool overlaps = true, waits_first = false;
-  const std::int32_t* is_listed;
+  SystemSet listed;
   std::int64_t systems;
 
   template <class Kernel>
   KernelIfDecided<Kernel> operator()(const Kernel& kernel, std::int64_t works) const {
-    return {kernel, is_listed, static_cast<int>(works / systems)};
+    return {kernel, listed, static_cast<int>(works / systems), systems > 1};
   }
   template <class Kernel>
   KernelIfDecided<Kernel> teams(const Kernel& kernel, int league) const {

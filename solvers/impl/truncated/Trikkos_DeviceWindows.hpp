@@ -75,10 +75,13 @@ KOKKOS_FORCEINLINE_FUNCTION void reduce_to_groups(const Member& member,
 /// The systems that windows do not solve.
 struct Refusals {
   SystemList list;           // those that windows refuse
-  std::int32_t* is_refused;  // [system], those and what no window was tried for
+  SystemSet all;             // those and what no window was tried for
+  std::int32_t* is_refused;  // [system], by windows
 
   KOKKOS_FORCEINLINE_FUNCTION void refuse(std::int64_t system) const {
-    if (Kokkos::atomic_exchange(is_refused + system, 1) == 0) list.append(system);
+    if (Kokkos::atomic_exchange(is_refused + system, 1) != 0) return;
+    all.insert(system);
+    list.append(system);
   }
 };
 
@@ -219,7 +222,7 @@ struct WindowsOrSegments {
 
   Window window;
   Reduce reduce;
-  const std::int32_t* is_tried;  // [system]
+  SystemSet tried;
 
   int each() const { return static_cast<int>(std::max(window.windows.count, reduce.layout.tiles)); }
   template <class Member>
@@ -229,7 +232,7 @@ struct WindowsOrSegments {
         place_of_team(member.league_rank(), each, window.problem, /*together=*/false);
     wait_for_kernels_before(member);
     if (work == 0) reduce.reset_arrivals(member, system);
-    if (is_tried[system] != 0) {
+    if (tried.has(system)) {
       if (work < window.windows.count) window.solve(member, system, work);
     } else {
       if (work < reduce.layout.tiles) reduce.reduce(member, system, work);
@@ -268,14 +271,14 @@ class DeviceWindows {
   }
   /// Of the systems that are tried; of others the first pass of `passes`, which solves `second`.
   template <class Exec, class Passes>
-  void launch_or_reduce(const Exec& exec, const Problem<T>& problem, const std::int32_t* is_tried,
+  void launch_or_reduce(const Exec& exec, const Problem<T>& problem, SystemSet tried,
                         const Refusals& refused, const Passes& passes,
                         const Problem<T>& second) const {
     passes.with_reduce(
         second, [&]<int Rows, Moves How>(
                     const ReduceTiles<T, OrthogonalCarry, Rows, Systems<T>, How>& reduce) {
           using Kernel = WindowsOrSegments<T, Rows, How>;
-          const Kernel kernel{{problem, m_windows, m_levels, refused}, reduce, is_tried};
+          const Kernel kernel{{problem, m_windows, m_levels, refused}, reduce, tried};
           launch_teams<Kernel::registers_for>(exec, label,
                                               {static_cast<int>(problem.count()) * kernel.each(),
                                                Tile{}.lanes(), kernel.scratch_bytes(), true},

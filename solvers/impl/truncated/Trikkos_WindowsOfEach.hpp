@@ -16,23 +16,29 @@ namespace Trikkos::Impl {
 
 /// Which systems windows are tried for, and which they do not solve.
 struct WindowLists {
-  std::int32_t* is_tried;  // [system]
+  SystemSet tried;
   Refusals refused;
 
   /// In storage, words_for(systems) of whose words they take.
   template <class T>
   static WindowLists at(T* storage, std::int64_t systems, Wanted* listed) {
     auto* const words = reinterpret_cast<std::int32_t*>(storage);
-    return {words, {{listed, words + systems}, words + 2 * systems}};
+    const std::int64_t in_set = SystemSet::words_for(systems);
+    auto* const list = words + 2 * in_set;
+    return {{words}, {{listed, list}, {words + in_set}, list + systems}};
   }
   template <class T>
   static constexpr std::int64_t words_for(std::int64_t systems) {
-    return systems * ((3 * sizeof(std::int32_t) + sizeof(T) - 1) / sizeof(T));
+    const std::int64_t bytes = sizeof(std::int32_t) * 2 * (SystemSet::words_for(systems) + systems);
+    return (bytes + std::int64_t(sizeof(T)) - 1) / std::int64_t(sizeof(T));
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t system, bool is_likely) const {
-    is_tried[system] = is_likely;
-    refused.is_refused[system] = !is_likely;
+  /// Of a word of the sets, which stands for so many systems, those that are `likely` are tried.
+  KOKKOS_FORCEINLINE_FUNCTION void put(std::int64_t word, std::int32_t likely, int systems) const {
+    const auto all = static_cast<std::int32_t>(0xffffffffu >> (SystemSet::each - systems));
+    tried.words[word] = likely;
+    refused.all.words[word] = all & ~likely;
+    for (int i = 0; i < systems; ++i) refused.is_refused[word * SystemSet::each + i] = 0;
   }
 };
 
@@ -40,30 +46,42 @@ struct WindowLists {
 template <class T>
 struct LookAtEach {
   static constexpr int rows = 32, side_by_side = 4;  // as many as a sector of memory has
-  static constexpr int systems = 4;                  // of a team
+  static constexpr int at_once = 16;                 // systems, of as many as a word has
 
   Problem<T> problem;
   WindowLists lists;
   bool looks;             // or all are tried
-  double most_passed_on;  // by all rows that are looked at
+  double most_passed_on;  // by all rows that are looked at: its logarithm
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const std::int64_t system = std::int64_t(member.league_rank()) * systems + member.team_rank();
-    if (system >= problem.count()) return;
-    double passed_on = 1;
-    if (looks) {
-      const Bands<T> A = problem.A[system];
-      Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(member, rows),
-          [&](int k, double& all) {
-            const std::int64_t place = sample_of(A.n, rows / side_by_side, k / side_by_side);
-            all *= passes_on(A, place / side_by_side * side_by_side + k % side_by_side);
-          },
-          Kokkos::Prod<double>(passed_on));
-    }
-    Kokkos::single(Kokkos::PerThread(member),
-                   [&] { lists.put(system, !looks || passed_on <= most_passed_on); });
+    const std::int64_t word = member.league_rank(), first = word * SystemSet::each;
+    const std::int64_t left = problem.count() - first;
+    const int systems = left < SystemSet::each ? static_cast<int>(left) : SystemSet::each;
+    std::int32_t likely = 0;
+    for (int i = member.team_rank(); i < systems; i += at_once)
+      if (!looks || is_likely(member, first + i)) likely |= SystemSet::bit_of(i);
+    member.team_reduce(Kokkos::BOr<std::int32_t>(likely));
+    Kokkos::single(Kokkos::PerTeam(member), [&] { lists.put(word, likely, systems); });
+  }
+
+ private:
+  /// What few rows of many say is uncertain, and windows cost half of what they may save: by two
+  /// standard deviations it may be too much.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION bool is_likely(const Member& member, std::int64_t system) const {
+    const Bands<T> A = problem.A[system];
+    const auto lanes = Kokkos::ThreadVectorRange(member, rows);
+    double own = 0, sum = 0, squares = 0;
+    Kokkos::parallel_for(lanes, [&](int k) {
+      const std::int64_t place = sample_of(A.n, rows / side_by_side, k / side_by_side);
+      own = Kokkos::log(passes_on(A, place / side_by_side * side_by_side + k % side_by_side));
+    });
+    Kokkos::parallel_reduce(
+        lanes, [&](int, double& all) { all += own; }, sum);
+    Kokkos::parallel_reduce(
+        lanes, [&](int, double& all) { all += own * own; }, squares);
+    return sum - 2 * Kokkos::sqrt(Kokkos::fmax(squares - sum * sum / rows, 0.)) <= most_passed_on;
   }
 };
 /// Of one system.
@@ -72,7 +90,7 @@ struct PutFirst {
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(bool is_likely) const {
     lists.refused.list.wanted->set(false);
-    lists.put(0, is_likely);
+    lists.put(0, is_likely, 1);
   }
 };
 
@@ -125,28 +143,28 @@ void solve_each_in_windows(const Exec& exec, const DeviceWindows<T>& windows, st
                ResetWanted{problem.diagnosis, problem.resets, listed});
     using Look = LookAtEach<T>;
     const double part = double(Look::rows) / static_cast<double>(windows.group());
-    const auto teams = static_cast<int>((systems + Look::systems - 1) / Look::systems);
+    const auto teams = static_cast<int>(SystemSet::words_for(systems));
     Kokkos::parallel_for(
         "Trikkos::truncated::look",
-        light(Kokkos::TeamPolicy<Exec>(exec, teams, Look::systems, Look::rows)),
-        Look{problem, lists, samples > 0, std::pow(largest_disagreement<T>, part)});
+        light(Kokkos::TeamPolicy<Exec>(exec, teams, Look::at_once, Look::rows)),
+        Look{problem, lists, samples > 0, part * std::log(largest_disagreement<T>)});
   }
-  const OnlyListed of_listed{refused.list, refused.is_refused, systems};
+  const OnlyListed of_listed{refused.list, refused.all, systems};
   if (samples == 0) {
     windows.launch(exec, problem, refused);
     return passes.solve(exec, second, of_listed);
   }
-  const OnlyDecided of_refused{refused.is_refused, systems};
+  const OnlyDecided of_refused{refused.all, systems};
   if (systems == 1 && in_turn) {
-    windows.launch(exec, problem, refused, lists.is_tried);
-    passes.reduce(exec, second, BehindWindows{lists.is_tried, refused.is_refused});
+    windows.launch(exec, problem, refused, lists.tried.words);
+    passes.reduce(exec, second, BehindWindows{lists.tried.words, refused.all.words});
     passes.solve_reduced(exec, second, of_refused);
     return passes.substitute(exec, second, of_refused);
   }
-  windows.launch_or_reduce(exec, problem, lists.is_tried, refused, passes, second);
+  windows.launch_or_reduce(exec, problem, lists.tried, refused, passes, second);
   if (systems == 1 && passes.can_reduce_and_solve_reduced()) {
     // one kernel: another that finds nothing to do would take 5 us
-    passes.reduce_and_solve_reduced(exec, second, lists.is_tried, refused.is_refused, of_refused);
+    passes.reduce_and_solve_reduced(exec, second, lists.tried.words, refused.all.words, of_refused);
   } else {
     passes.reduce(exec, second, of_listed);
     passes.solve_reduced(exec, second, of_refused);
