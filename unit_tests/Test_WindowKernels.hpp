@@ -50,13 +50,12 @@ inline OfEach solve_each(const std::vector<HostSystem<1>>& systems, bool looks, 
     Impl::solve_each_in_windows(Exec(), windows, looks ? 48 : 0, passes, problem, problem,
                                 listed.data(), way == Way::in_turn);
   OfEach r{many.answers(), {}};
-  const std::vector<T> of_lists = to_vector(storage);
-  const auto* const tried = reinterpret_cast<const std::int32_t*>(of_lists.data());
-  const auto* const refused = tried + 2 * count;
+  std::vector<T> of_lists = to_vector(storage);
+  const auto found = Impl::WindowLists::at(of_lists.data(), count, nullptr);
   int by_windows = 0;
   for (int k = 0; k < count; ++k) {
-    r.refused.push_back(!only_segmented && refused[k] != 0);
-    by_windows += r.refused[k] && tried[k] != 0;
+    r.refused.push_back(!only_segmented && found.refused.all.has(k));
+    by_windows += r.refused[k] && found.tried.has(k);
   }
   EXPECT_EQ(to_vector(listed)[0].raised, by_windows);
   return r;
