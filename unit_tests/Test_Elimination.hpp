@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <Outcome.hpp>
+#include <cmath>
 #include <impl/Trikkos_Guard.hpp>
 #include <impl/partition/Trikkos_Elimination.hpp>
 #include <impl/partition/Trikkos_InKernelPartitions.hpp>
 #include <impl/partition/Trikkos_Partitioned.hpp>
+#include <limits>
+#include <vector>
 
 /// \file
 /// An elimination written from its concept alone (CONTRIBUTING.md) solves on every backend.
@@ -144,6 +147,37 @@ void solves() {
 TEST(TEST_CATEGORY, elimination_written_from_the_concept_solves) {
   solves<double>();
   solves<Kokkos::complex<float>>();
+}
+
+template <class T>
+struct Invert {
+  Kokkos::View<T*, TEST_EXECSPACE> v;
+  KOKKOS_INLINE_FUNCTION void operator()(int i) const { v(i) = Impl::reciprocal(v(i)); }
+};
+/// A device has its own, for numbers whose reciprocals are not subnormal.
+template <class T>
+void inverts() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> v;
+  for (int e = Limits::min_exponent; e < -Limits::min_exponent; ++e)
+    for (int k = 0; k < 40; ++k) {
+      const auto m = static_cast<T>(1 + std::abs(Impl::random_uniform(1, e + 5000, k)));
+      v.push_back(std::ldexp(k < 2 ? 1 + static_cast<T>(k) * Limits::epsilon() : m, e));
+      if (k % 2 == 1) v.back() = -v.back();
+    }
+  const TEST_EXECSPACE exec;
+  const auto all = Reference::to_device(exec, v);
+  const Kokkos::RangePolicy<TEST_EXECSPACE> range(exec, 0, static_cast<int>(v.size()));
+  Kokkos::parallel_for("Test::invert", range, Invert<T>{all});
+  const auto found = Reference::to_host(all);
+  for (std::size_t i = 0; i < v.size(); ++i)
+    EXPECT_LE(std::abs(std::fma(static_cast<long double>(v[i]), found[i], -1.0L)),
+              Limits::epsilon())
+        << v[i];
+}
+TEST(TEST_CATEGORY, reciprocals_of_pivots_are_precise) {
+  inverts<float>();
+  inverts<double>();
 }
 
 static_assert(Impl::EliminationOf<PlainElimination, Impl::StridedRows<double>>);
