@@ -489,13 +489,16 @@ TEST(TEST_CATEGORY, device_kernels_of_windows) {
         }
         const Impl::DeviceWindows<T> windows(n, Trikkos::Options{}.truncated({.overlap = 60}));
         const Kokkos::View<Impl::Wanted*, Exec> listed("listed", 1);
-        const Kokkos::View<std::int32_t*, Exec> systems("systems", 2);
-        const Impl::Refusals refusals{{listed.data(), systems.data()}, systems.data() + 1};
+        const Kokkos::View<std::int32_t*, Exec> systems("systems", 3);
+        std::int32_t* const words = systems.data();
+        const Impl::Refusals refusals{{listed.data(), words}, {words + 1}, words + 2};
         const Answer found = solve(A, stride, 1, [&](const Exec& exec, const auto& problem) {
           windows.launch(exec, problem, refusals);
         });
-        const bool is_accepted = to_vector(systems)[1] == 0;
+        const auto refused = to_vector(systems);
+        const bool is_accepted = refused[1] == 0;
         EXPECT_EQ(is_accepted, dominance > 1);
+        EXPECT_EQ(refused[2], is_accepted ? 0 : 1);
         EXPECT_EQ(to_vector(listed)[0].raised, is_accepted ? 0 : 1);
         if (is_accepted) {
           EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
