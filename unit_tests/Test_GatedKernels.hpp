@@ -56,7 +56,6 @@ struct ListSystems {
   int systems;
   KOKKOS_INLINE_FUNCTION void operator()(int) const {
     list.wanted->set(false);
-    for (int i = 0; i < (systems + 31) / 32; ++i) listed.words[i] = 0;
     for (int k = systems - 1; k >= 0; --k)
       if (k % 3 == 1) {
         listed.insert(k);
