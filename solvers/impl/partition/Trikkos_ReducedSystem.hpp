@@ -9,6 +9,7 @@
 #include <impl/Trikkos_TeamLaunch.hpp>
 #include <impl/Trikkos_TeamScratch.hpp>
 #include <impl/partition/Trikkos_CoarseDescent.hpp>
+#include <impl/partition/Trikkos_CoarseTeam.hpp>
 #include <impl/partition/Trikkos_Gate.hpp>
 #include <impl/partition/Trikkos_PartitionDiagnosis.hpp>
 #include <impl/partition/Trikkos_SegmentRuns.hpp>
@@ -152,16 +153,22 @@ struct MergeCoarse {
       return SegmentArray<T, W>{mine + level.segment_offset, level.count}.get(k);
     };
     if constexpr (W == 1) {
+      const FirstOf has_right{static_cast<int>(level.segments_of(group)), wide};
       Segment<T, W> s = identity_segment<T, W>();
       if (t < active) {
-        const Segment<T, W> left = get(t * each), right = get(t * each + 1);
         Node node;
-        s = merge(left, right, node);
-        check(active, t, left, right, s, node);
+        if (has_right(active, t)) {
+          const Segment<T, W> left = get(t * each), right = get(t * each + 1);
+          s = merge(left, right, node);
+          check(active, t, left, right, s, node);
+        } else {
+          s = get(t * each);
+          node = node_of_none<T>();
+        }
         keep(active + t, node);
       }
       const SegmentArray<T, W> slots{scratch, member.team_size()};
-      merge_tree(member, slots, active, most_levels, s, keep, 1, check);
+      merge_tree(member, slots, active, most_levels, s, keep, 1, check, has_right);
       return slots.get(0);
     } else {
       const SegmentArray<T, W> slots{scratch, Tree::slots(wide)};
@@ -291,6 +298,8 @@ struct PutRoot {
 
 /// What the teams that go up the tree have to do before: nothing.
 struct SegmentsAreThere {
+  static constexpr bool segments_are_there = true;
+
   template <class Merge, class Gate>
   auto kernel(const Merge& merge, const Gate& gate, int teams) const {
     return gate(merge, teams);
@@ -313,8 +322,13 @@ struct ReducedSystem {
     runs().merge(exec, count, label, gate);
     if (is_chain(count)) {
       Kokkos::parallel_for(label + "chain", range(exec, count), gate(chain(), count));
+    } else if (W == 1 && Before::segments_are_there && layout.levels == 1) {
+      if constexpr (W == 1 && Before::segments_are_there)
+        launch_merge(exec, count, label,
+                     SolveCoarse<T>{work, layout, periodic, coarse_rows(), diagnosis}, gate,
+                     before);
     } else {
-      launch_merge(exec, count, label, {nullptr}, gate, before);
+      launch_merge(exec, count, label, merge_coarse(), gate, before);
       if (!MergeCoarse<T, W>::goes_down(layout)) launch_descent(exec, count, label, gate);
     }
     runs().spread(exec, count, label, gate);
@@ -328,7 +342,7 @@ struct ReducedSystem {
       Kokkos::parallel_for(label + "merge_chain", range(exec, count),
                            MergeChain<T, W>{chain(), blocks});
     else
-      launch_merge(exec, count, label, blocks, Always());
+      launch_merge(exec, count, label, merge_coarse(blocks), Always(), SegmentsAreThere());
   }
   template <class Exec>
   void spread(const Exec& exec, std::int64_t count, const std::string& label,
@@ -354,16 +368,16 @@ struct ReducedSystem {
     return segment_rows * (layout.stage[0].segments / layout.segments);
   }
   ChainCoarse<T, W> chain() const { return {work, layout, periodic, coarse_rows(), diagnosis}; }
-  template <class Exec, class Gate, class Before = SegmentsAreThere>
+  MergeCoarse<T, W> merge_coarse(const PackedSegments<T, W>& blocks = {nullptr}) const {
+    return {work, layout, periodic, coarse_rows(), diagnosis, blocks};
+  }
+  template <class Exec, class Merge, class Gate, class Before>
   void launch_merge(const Exec& exec, std::int64_t count, const std::string& label,
-                    const PackedSegments<T, W>& blocks, const Gate& gate,
-                    const Before& before = {}) const {
-    using Merge = MergeCoarse<T, W>;
+                    const Merge& merge, const Gate& gate, const Before& before) const {
     const League league =
         before.league({static_cast<int>(count * layout.level[0].groups), Merge::threads(layout),
                        Merge::scratch_bytes(layout), Gate::overlaps});
-    const auto kernel = before.kernel(
-        Merge{work, layout, periodic, coarse_rows(), diagnosis, blocks}, gate, league.teams);
+    const auto kernel = before.kernel(merge, gate, league.teams);
     if constexpr (W == 1)
       launch_teams<Merge::most_threads>(exec, label + "coarse", league, kernel);
     else  // 2 to 4 us faster than overlapped, up to a million rows

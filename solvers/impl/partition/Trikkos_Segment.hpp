@@ -158,6 +158,13 @@ struct MergeNode {
   KOKKOS_FORCEINLINE_FUNCTION void put(int k, const T& v) { g[k] = v; }
 };
 
+/// Where nothing is merged with a segment: below, the values at its last end are those above.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION MergeNode<T> node_of_none() {
+  const T zero(0), minus(-1);
+  return {{zero, zero, zero, zero, minus, zero, zero, zero, zero, minus, zero}};
+}
+
 /// The values around and at the ends of a segment.
 template <class V, int W = 1>
 struct Bounds;

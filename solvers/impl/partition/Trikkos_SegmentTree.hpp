@@ -102,6 +102,20 @@ KOKKOS_FORCEINLINE_FUNCTION int child_slot(int slot, int apart, bool right) {
   return 2 * slot - (slot & (apart - 1)) + (right ? apart : 0);
 }
 
+/// For `merge_tree`: every segment has one to be merged with.
+struct InPairs {
+  KOKKOS_FORCEINLINE_FUNCTION constexpr bool operator()(int, int) const { return true; }
+};
+/// The first `count` of `lanes` segments are there. Others would be identities, but merges with
+/// these want scaling, which takes as long again as merges without.
+struct FirstOf {
+  int count, lanes;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool operator()(int h, int pair) const {
+    return (2 * pair + 1) * (lanes / (2 * h)) < count;
+  }
+};
+
 /// For `merge_tree`: nobody sees its merges.
 struct Unwatched {
   template <class... Any>
@@ -112,18 +126,20 @@ struct Unwatched {
 /// for each, `word(slot, k)`: slots [0, h) hold the h segments of a level, slots [h, 2h) the nodes
 /// of the merges that made them (a heap). The first of them are there, behind a barrier; half as
 /// many threads as these merge. `keep(slot, node)` stores a node;
-/// `check(h, pair, left, right, merged, node)` sees every merge, some more than once. Returns
-/// segment t to the threads t < lanes >> levels, and `s` where nothing is merged.
+/// `check(h, pair, left, right, merged, node)` sees every merge, some more than once;
+/// `has_right(h, pair)` says where there is none, as no segment is on the right. Returns segment t
+/// to the threads t < lanes >> levels, and `s` where nothing is merged.
 ///
 /// Neighbours are `apart` slots from each other, a power of two: as many trees are interleaved.
 /// \tparam by_warp  whether a warp has a loop of its own where it suffices; two loops cost more
 ///                  than they gain in some kernels (perf_tests/README.md)
 template <bool by_warp = true, class Member, class Slots, class T, int W, class Keep,
-          class Check = Unwatched>
+          class Check = Unwatched, class HasRight = InPairs>
 KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_slots(const Member& member, const Slots& word,
                                                       int lanes, int levels, Segment<T, W> s,
                                                       const Keep& keep, int apart = 1,
-                                                      const Check& check = {}) {
+                                                      const Check& check = {},
+                                                      const HasRight& has_right = {}) {
   const int t = member.team_rank(), alone = threads_of_warp<Member>();
   const int last = lanes >> levels > 0 ? lanes >> levels : 1;
   int h = lanes / 2;
@@ -131,10 +147,15 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_slots(const Member& member, cons
     const int first = child_slot(pair, apart, false);
     MergeNode<T, W> node;
     if (merges) {
-      const Segment<T, W> left = get_segment<T, W>(word, first),
-                          right = get_segment<T, W>(word, first + apart);
-      s = merge(left, right, node);
-      check(h, pair, left, right, s, node);
+      const Segment<T, W> left = get_segment<T, W>(word, first);
+      if (has_right(h, pair)) {
+        const Segment<T, W> right = get_segment<T, W>(word, first + apart);
+        s = merge(left, right, node);
+        check(h, pair, left, right, s, node);
+      } else if constexpr (!std::is_same_v<HasRight, InPairs>) {
+        s = left;
+        node = node_of_none<T>();
+      }
     }
     barrier();
     if (t < h) {
@@ -168,15 +189,16 @@ KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_slots(const Member& member, cons
 /// Those of `lanes` threads. With W > 1 one that merges nothing does not get its own back, for
 /// which registers would be wanted while others merge, but where there is no level at all.
 template <bool by_warp = true, class Member, class Slots, class T, int W, class Keep,
-          class Check = Unwatched>
+          class Check = Unwatched, class HasRight = InPairs>
 KOKKOS_FORCEINLINE_FUNCTION Segment<T, W> merge_tree(const Member& member, const Slots& word,
                                                      int lanes, int levels,
                                                      const Segment<T, W>& mine, const Keep& keep,
-                                                     int apart = 1, const Check& check = {}) {
+                                                     int apart = 1, const Check& check = {},
+                                                     const HasRight& has_right = {}) {
   if (member.team_rank() < lanes) put_segment(word, member.team_rank(), mine);
   member.team_barrier();
   if constexpr (W == 1) {
-    return merge_slots<by_warp>(member, word, lanes, levels, mine, keep, apart, check);
+    return merge_slots<by_warp>(member, word, lanes, levels, mine, keep, apart, check, has_right);
   } else {
     if (levels == 0) return mine;
     return merge_slots<by_warp>(member, word, lanes, levels, identity_segment<T, W>(), keep, apart,

@@ -78,7 +78,7 @@ struct StagedTile {
       if (is_inside(n))
         load_inside(staging, problem, system);
       else
-        load_end(staging, problem, system);
+        load_end(member, staging, problem, system);
     } else if constexpr (ComputedMatrices<std::remove_cvref_t<decltype(problem.A)>>) {
       static_assert(K == 1);
       compute_rows(member, problem.A[system]);
@@ -103,7 +103,7 @@ struct StagedTile {
   KOKKOS_FORCEINLINE_FUNCTION bool complete(const Member& member, const Problem& problem,
                                             std::int64_t system) const {
     if constexpr (is_bulk) {
-      if (!is_inside(problem.n())) complete_end(member, problem, system);
+      if (problem.count() > 1 && !is_inside(problem.n())) clear_between(member, problem, system);
       return true;
     } else {
       put_edges(member, problem, system);
@@ -282,8 +282,8 @@ struct StagedTile {
     return r;
   }
   template <class Member, class Problem>
-  KOKKOS_FORCEINLINE_FUNCTION void load_end(Staging<Member>& staging, const Problem& problem,
-                                            std::int64_t system) const {
+  KOKKOS_FORCEINLINE_FUNCTION void load_end(const Member& member, Staging<Member>& staging,
+                                            const Problem& problem, std::int64_t system) const {
     int words = 0;
     TRIKKOS_UNROLL(bands)
     for (int k = 0; k < bands; ++k) {
@@ -299,25 +299,40 @@ struct StagedTile {
                     rows.last - rows.first);
       }
     });
+    // what no bulk copy takes, zeros for what is outside the matrix, and 1 x = 0 behind the last
+    // row
+    staging.load_by_all([&] {
+      const int t = member.team_rank(), team = member.team_size();
+      TRIKKOS_UNROLL(bands)
+      for (int k = 0; k < bands; ++k) {
+        const T* const from = start(problem, system, k);
+        const End rows = end_of(problem, system, k);
+        TRIKKOS_UNROLL(1)
+        for (int i = rows.begin + t; i < rows.first; i += team) start_copy(band(k) + i, from + i);
+        TRIKKOS_UNROLL(1)
+        for (int i = larger(rows.begin, rows.last) + t; i < rows.end; i += team)
+          start_copy(band(k) + i, from + i);
+        if (t < rows.begin) band(k)[t] = T(0);
+      }
+      const std::int64_t n = problem.n();
+      TRIKKOS_UNROLL(1)
+      for (int i = end(n - W) + t; i < shape.tile_rows(); i += team) {
+        TRIKKOS_UNROLL(bands)
+        for (int k = 0; k < bands; ++k)
+          if (i >= end(k > W && k < rhs ? n - (k - W) : n)) band(k)[i] = T(k == W);
+      }
+    });
   }
-  /// The rows there that no bulk copy takes, zeros for what is outside the matrix, and behind the
-  /// last row 1 x = 0.
+  /// When bulk copies are there: zeros once more for what they brought from between two systems.
   template <class Member, class Problem>
-  KOKKOS_FORCEINLINE_FUNCTION void complete_end(const Member& member, const Problem& problem,
-                                                std::int64_t system) const {
-    const int t = member.team_rank(), team = member.team_size();
+  KOKKOS_FORCEINLINE_FUNCTION void clear_between(const Member& member, const Problem& problem,
+                                                 std::int64_t system) const {
+    const int t = member.team_rank();
     TRIKKOS_UNROLL(bands)
     for (int k = 0; k < bands; ++k) {
-      const T* const from = start(problem, system, k);
       const End rows = end_of(problem, system, k);
-      TRIKKOS_UNROLL(1)
-      for (int i = rows.begin + t; i < rows.first; i += team) band(k)[i] = from[i];
-      TRIKKOS_UNROLL(1)
-      for (int i = larger(rows.begin, rows.last) + t; i < rows.end; i += team) band(k)[i] = from[i];
       if (t < rows.begin) band(k)[t] = T(0);
-      TRIKKOS_UNROLL(1)
-      for (int i = larger(rows.begin, rows.end) + t; i < shape.tile_rows(); i += team)
-        band(k)[i] = T(k == W);
+      if (rows.end + t < rows.last) band(k)[rows.end + t] = T(0);
     }
     member.team_barrier();
   }

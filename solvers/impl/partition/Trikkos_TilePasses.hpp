@@ -207,6 +207,8 @@ struct ReduceAndMerge {
 /// For `ReducedSystem`, in place of its gate.
 template <class Reduce>
 struct ReduceBefore {
+  static constexpr bool segments_are_there = false;
+
   Reduce reduce;
   const std::int32_t *is_missing, *is_wanted;
 

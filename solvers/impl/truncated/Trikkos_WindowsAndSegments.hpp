@@ -76,6 +76,7 @@ struct SolveAndReduce {
     const int before = window == 0 ? 0 : overlap, partition = (t + before) % lanes;
     const Tile staged{Shape{}, team_scratch<T, staging_alignment>(member),
                       (window * own - before) * rows, Tile::shift_of(problem, 0)};
+    if (window * segments >= layout.stage[0].segments) return;  // see `least_windows`
     Staging<Member> staging(member, staged.scratch + SolveWindow<T, How>::scratch_words());
     staged.load(member, staging, problem, 0, false);
     let_next_begin(member);
@@ -196,35 +197,66 @@ struct OnlyRefused {
   int league(int teams) const { return teams; }
 };
 
-/// The way up the tree where a window is refused. What windows neglect is told where one is kept,
-/// or `always`.
-template <class Merge, class R>
-struct MergeIfRefused {
-  Merge merge;
+/// The second pass, where a window is refused; and what windows neglect is told where one is kept,
+/// or `always`. Both are known since before the reduced system is solved, which takes longer.
+template <class Kernel, class R>
+struct TellAndSubstitute {
+  Kernel kernel;
   NeglectedCouplings<R> couplings;
   bool always;
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    wait_for_kernels_before(member);
-    let_next_begin(member);
     const auto found = couplings.look(member.team_rank(), member.team_size());
-    const bool is_any_refused = any_in_team(member, found.any_refused);
     if (member.league_rank() == 0) {
       const bool is_any_kept = any_in_team(member, found.any_kept);
-      if (always || is_any_kept) merge.diagnosis.report_disagreement(found.largest);
+      if (always || is_any_kept) kernel.problem.diagnosis.report_disagreement(found.largest);
     }
-    if (is_any_refused) merge.go_up(member, 0, member.league_rank());
+    if (any_in_team(member, found.any_refused))
+      kernel(member);
+    else
+      wait_for_kernels_before();  // who waits for this kernel waits for those, too
+  }
+};
+template <class R>
+struct OnlyRefusedAndTold {
+  static constexpr bool overlaps = true, waits_first = false;
+  NeglectedCouplings<R> couplings;
+  bool always;
+
+  template <class Kernel>
+  TellAndSubstitute<Kernel, R> teams(const Kernel& kernel, int) const {
+    return {kernel, couplings, always};
+  }
+  int league(int teams) const { return teams; }
+};
+
+/// The way up the tree where a window is refused.
+template <class Merge, class R>
+struct MergeIfRefused {
+  Merge merge;
+  NeglectedCouplings<R> couplings;
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    wait_for_kernels_before(member);
+    let_next_begin(member);
+    const auto is_wanted = [&] { return couplings.is_any_refused(member); };
+    if constexpr (requires { Merge::is_for_one_team; })
+      merge.solve(member, 0, is_wanted);
+    else if (is_wanted())
+      merge.go_up(member, 0, member.league_rank());
   }
 };
 template <class R>
 struct RefusedBefore {
+  static constexpr bool segments_are_there = true;
+
   NeglectedCouplings<R> couplings;
-  bool always;
 
   template <class Merge, class Gate>
   MergeIfRefused<Merge, R> kernel(const Merge& merge, const Gate&, int) const {
-    return {merge, couplings, always};
+    return {merge, couplings};
   }
   League league(const League& of_merge) const { return of_merge; }
 };
@@ -269,9 +301,8 @@ class WindowsAndSegments {
           exec, "Trikkos::truncated::windows",
           {windows, Kernel::lanes, SolveWindow<T, How>::scratch_bytes()}, kernel);
     });
-    const OnlyRefused<T> of_refused{couplings};
-    m_passes.solve_reduced(exec, problem, of_refused, RefusedBefore<T>{couplings, tells});
-    m_passes.substitute(exec, problem, of_refused);
+    m_passes.solve_reduced(exec, problem, OnlyRefused<T>{couplings}, RefusedBefore<T>{couplings});
+    m_passes.substitute(exec, problem, OnlyRefusedAndTold<T>{couplings, tells});
   }
 
  private:
