@@ -101,6 +101,27 @@ TEST(TEST_CATEGORY, tile_kernels_of_spike) {
     expect_solved_by_spike<Impl::DiagonalPivoting<Trikkos::Pivoting::diagonal>>(n);
   }
 }
+// Segments that have none on their right, at any level of the coarse tree, in the only group and in
+// the last one of several.
+TEST(TEST_CATEGORY, tile_kernels_of_any_number_of_segments) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  for (const int tiles : {3, 5, 7, 9, 17, 23, 32, 33, 64, 127, 129, 171}) {
+    if (Impl::is_host_v<Exec> && tiles > 32) break;  // whose teams are of 64 threads
+    const int n = tiles * tile - segment - 1;
+    const Passes solver(Impl::Shape{n, 1, 1}, Trikkos::Options{});
+    for (const bool periodic : {false, true}) {
+      SCOPED_TRACE(std::to_string(tiles) + (periodic ? " tiles of a ring" : " tiles"));
+      auto A = random_system<1>(n, periodic);
+      const Answer found = solve_with(solver, A);
+      EXPECT_TRUE(found.status.ok()) << found.status.why();
+      EXPECT_LE(A.backward_error(found.x), 8 * std::numeric_limits<T>::epsilon());
+      A.set_row(n - 2, 0);
+      const Answer singular = solve_with(solver, A);
+      EXPECT_EQ(singular.status.reason, Reason::singular);
+      EXPECT_EQ(singular.status.row, n - 2);
+    }
+  }
+}
 // A coarse tree of one group, and of two levels, each with a singular system, too.
 TEST(TEST_CATEGORY, tile_kernels_in_many_tiles) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();
