@@ -35,13 +35,15 @@ struct SolveCoarse {
   static constexpr int threads_at_least = CoarseTree<T, 1>::threads,
                        most_threads = CoarseTree<T, 1>::most_alone / 2;
 
+  static constexpr bool is_for_one_team = true;
+  static_assert(sizeof(T) * Node::words * CoarseTree<T, 1>::most_alone < 47 * 1024,
+                "of the 48 KB that a team has at least");
+
   T* work;
   TeamLayout layout;
   bool periodic;
   std::int64_t segment_rows;  // below a segment, for reports
   Diagnosis diagnosis;
-
-  static constexpr bool is_for_one_team = true;
 
   static int threads(const TeamLayout& layout) {
     return std::max(threads_at_least, layout.level[0].lanes / 2);

@@ -190,11 +190,6 @@ struct OnlyRefused {
   KernelIfRefused<Kernel, R> operator()(const Kernel& kernel, std::int64_t) const {
     return {kernel, couplings};
   }
-  template <class Kernel>
-  KernelIfRefused<Kernel, R> teams(const Kernel& kernel, int) const {
-    return {kernel, couplings};
-  }
-  int league(int teams) const { return teams; }
 };
 
 /// The second pass, where a window is refused; and what windows neglect is told where one is kept,
