@@ -42,7 +42,8 @@ struct KeepNodes {
 
 /// Up the tree: a team merges `CoarseTree::lanes` segments to one, nodes to memory. The last team
 /// of those below a group goes on with that, and the last of all solves the root: nobody waits. A
-/// team that has all segments goes down again, too.
+/// team that has all segments goes down again, too (with W = 1 only behind a first pass in the same
+/// kernel; else `SolveCoarse` does).
 template <class T, int W = 1>
 struct MergeCoarse {
   using Node = MergeNode<T, W>;

@@ -299,8 +299,8 @@ struct StagedTile {
                     rows.last - rows.first);
       }
     });
-    // what no bulk copy takes, zeros for what is outside the matrix, and 1 x = 0 behind the last
-    // row
+    // what no bulk copy takes, zeros outside the matrix, and 1 x = 0 behind the last row: now, as
+    // each access to memory behind the others takes as long as all of them
     staging.load_by_all([&] {
       const int t = member.team_rank(), team = member.team_size();
       TRIKKOS_UNROLL(bands)

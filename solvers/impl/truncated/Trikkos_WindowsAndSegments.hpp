@@ -76,7 +76,7 @@ struct SolveAndReduce {
     const int before = window == 0 ? 0 : overlap, partition = (t + before) % lanes;
     const Tile staged{Shape{}, team_scratch<T, staging_alignment>(member),
                       (window * own - before) * rows, Tile::shift_of(problem, 0)};
-    if (window * segments >= layout.stage[0].segments) return;  // see `least_windows`
+    if (window * segments >= layout.stage[0].segments) return;  // of `least_windows`
     Staging<Member> staging(member, staged.scratch + SolveWindow<T, How>::scratch_words());
     staged.load(member, staging, problem, 0, false);
     let_next_begin(member);
