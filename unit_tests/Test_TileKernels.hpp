@@ -270,4 +270,26 @@ TEST(TEST_CATEGORY, tile_kernels_count_the_segments_of_groups) {
   }
 }
 
+/// Of a coarse tree in one group, whichever kernel solves it. Returned is whether it is
+/// `SolveCoarse`.
+template <class U>
+bool expect_scratch_of_every_device(int segments) {
+  const auto layout = Impl::TeamLayout::of<U, 1>(segments * 480, 960, 2, 1);
+  EXPECT_EQ(layout.levels, 1);
+  const bool is_packed = Impl::SolveCoarse<U>::is_for(layout);
+  EXPECT_LE(is_packed ? Impl::SolveCoarse<U>::scratch_bytes(layout)
+                      : Impl::MergeCoarse<U>::scratch_bytes(layout),
+            Impl::scratch_limit)
+      << segments << " segments";
+  return is_packed;
+}
+TEST(TEST_CATEGORY, tile_kernels_need_no_more_scratch_than_every_device_has) {
+  for (const int segments : {2, 4, 128, 130, 256, 258, 512}) {
+    EXPECT_TRUE(expect_scratch_of_every_device<double>(segments));
+    EXPECT_TRUE(expect_scratch_of_every_device<float>(segments));
+    EXPECT_TRUE(expect_scratch_of_every_device<Kokkos::complex<float>>(segments));
+    EXPECT_EQ(expect_scratch_of_every_device<Kokkos::complex<double>>(segments), segments <= 256);
+  }
+}
+
 }  // namespace Test::DeviceKernels

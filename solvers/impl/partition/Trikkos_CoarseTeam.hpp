@@ -36,8 +36,6 @@ struct SolveCoarse {
                        most_threads = CoarseTree<T, 1>::most_alone / 2;
 
   static constexpr bool is_for_one_team = true;
-  static_assert(sizeof(T) * Node::words * CoarseTree<T, 1>::most_alone < 47 * 1024,
-                "of the 48 KB that a team has at least");
 
   T* work;
   TeamLayout layout;
@@ -45,6 +43,11 @@ struct SolveCoarse {
   std::int64_t segment_rows;  // below a segment, for reports
   Diagnosis diagnosis;
 
+  /// Where all nodes fit into the scratch that every device has: complex numbers in double
+  /// precision up to 256 segments, all others as many as are one group.
+  static bool is_for(const TeamLayout& layout) {
+    return layout.levels == 1 && scratch_bytes(layout) + scratch_reserved(0) <= scratch_limit;
+  }
   static int threads(const TeamLayout& layout) {
     return std::max(threads_at_least, layout.level[0].lanes / 2);
   }

@@ -43,7 +43,7 @@ struct KeepNodes {
 /// Up the tree: a team merges `CoarseTree::lanes` segments to one, nodes to memory. The last team
 /// of those below a group goes on with that, and the last of all solves the root: nobody waits. A
 /// team that has all segments goes down again, too (with W = 1 only behind a first pass in the same
-/// kernel; else `SolveCoarse` does).
+/// kernel, or where its nodes are too many for `SolveCoarse`, which does it otherwise).
 template <class T, int W = 1>
 struct MergeCoarse {
   using Node = MergeNode<T, W>;
@@ -323,7 +323,7 @@ struct ReducedSystem {
     runs().merge(exec, count, label, gate);
     if (is_chain(count)) {
       Kokkos::parallel_for(label + "chain", range(exec, count), gate(chain(), count));
-    } else if (W == 1 && Before::segments_are_there && layout.levels == 1) {
+    } else if (W == 1 && Before::segments_are_there && SolveCoarse<T>::is_for(layout)) {
       if constexpr (W == 1 && Before::segments_are_there)
         launch_merge(exec, count, label,
                      SolveCoarse<T>{work, layout, periodic, coarse_rows(), diagnosis}, gate,
