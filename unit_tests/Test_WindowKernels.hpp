@@ -202,6 +202,36 @@ TEST(TEST_CATEGORY, windows_and_segments_find_bad_rows) {
       EXPECT_EQ(found.status.row, bad);
     }
 }
+// Of many systems those are tried whose rows that are looked at say so within two standard
+// deviations. Windows would do for all of these, whose other rows pass next to nothing on.
+TEST(TEST_CATEGORY, windows_of_each_are_tried_within_two_deviations) {
+  TRIKKOS_SKIP_WITHOUT_TEAMS();
+  using Look = Impl::LookAtEach<T>;
+  const int n = window_sizes[1], places = Look::rows / Look::side_by_side;
+  const double in_an_overlap =
+                   Impl::DeviceWindows<T>(n, Trikkos::Options{}.truncated({.overlap = 60})).group(),
+               wanted = Look::rows / in_an_overlap * std::log(Impl::largest_disagreement<T>);
+  // logarithms of what the rows pass on that are looked at: their sum, and how far each is from
+  // their mean
+  const auto looking_like = [&](double sum, double deviation) {
+    HostSystem<1> A = dominant_rows(n, 1, 10);
+    for (int k = 0; k < Look::rows; ++k) {
+      const int place = static_cast<int>(Impl::sample_of(n, places, k / Look::side_by_side)),
+                row = place / Look::side_by_side * Look::side_by_side + k % Look::side_by_side;
+      const double passed_on = std::exp(sum / Look::rows + (k % 2 ? deviation : -deviation));
+      A.band[0][row] = A.band[2][row] = 1;
+      A.band[1][row] = T(1 / passed_on + 0.5);
+    }
+    return A;
+  };
+  const double each = 0.3, two = 2 * each * std::sqrt(double(Look::rows));
+  const std::vector systems{looking_like(wanted - 0.1, 0), looking_like(wanted + 0.1, 0),
+                            looking_like(wanted + two - 0.1, each),
+                            looking_like(wanted + two + 0.1, each)};
+  for (const Placed& at : placings)
+    EXPECT_EQ(solve_each(systems, true, at).refused, (std::vector{false, true, false, true}));
+  EXPECT_EQ(solve_each(systems, false, placings[0]).refused, std::vector(4, false));
+}
 // What is bad is found, and spoils no other.
 TEST(TEST_CATEGORY, windows_of_each_find_bad_systems) {
   TRIKKOS_SKIP_WITHOUT_TEAMS();

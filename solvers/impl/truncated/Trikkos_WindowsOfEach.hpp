@@ -42,6 +42,17 @@ struct WindowLists {
   }
 };
 
+/// Of numbers, and of their squares.
+struct Moments {
+  double sum = 0, squares = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION Moments& operator+=(const Moments& other) {
+    sum += other.sum;
+    squares += other.squares;
+    return *this;
+  }
+};
+
 /// Puts systems into these lists: by a look at some rows of each, a lane a row.
 template <class T>
 struct LookAtEach {
@@ -71,17 +82,18 @@ struct LookAtEach {
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION bool is_likely(const Member& member, std::int64_t system) const {
     const Bands<T> A = problem.A[system];
-    const auto lanes = Kokkos::ThreadVectorRange(member, rows);
-    double own = 0, sum = 0, squares = 0;
-    Kokkos::parallel_for(lanes, [&](int k) {
-      const std::int64_t place = sample_of(A.n, rows / side_by_side, k / side_by_side);
-      own = Kokkos::log(passes_on(A, place / side_by_side * side_by_side + k % side_by_side));
-    });
+    Moments of;
     Kokkos::parallel_reduce(
-        lanes, [&](int, double& all) { all += own; }, sum);
-    Kokkos::parallel_reduce(
-        lanes, [&](int, double& all) { all += own * own; }, squares);
-    return sum - 2 * Kokkos::sqrt(Kokkos::fmax(squares - sum * sum / rows, 0.)) <= most_passed_on;
+        Kokkos::ThreadVectorRange(member, rows),
+        [&](int k, Moments& all) {
+          const std::int64_t place = sample_of(A.n, rows / side_by_side, k / side_by_side);
+          const double own =
+              Kokkos::log(passes_on(A, place / side_by_side * side_by_side + k % side_by_side));
+          all += {own, own * own};
+        },
+        of);
+    const double variance = Kokkos::fmax(of.squares - of.sum * of.sum / rows, 0.);
+    return of.sum - 2 * Kokkos::sqrt(variance) <= most_passed_on;
   }
 };
 /// Of one system.
